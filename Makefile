@@ -89,7 +89,7 @@ schemas: $(READY) ## Write again what is generated from the models: JSON Schemas
 vscode: $(READY) vscode-extension/node_modules/.ready ## Package the extension as a .vsix.
 	cd vscode-extension && PYTHON=../$(BIN)/python npm run package
 
-# The version is that of waza_engine/__init__.py.
+# The version is that of waza_engine/version.py.
 release: $(READY) vscode-extension/node_modules/.ready ## Source distribution, wheel and .vsix in dist/, checked as a package index does.
 	rm -rf dist
 	$(BIN)/python -m hatchling build -t sdist -t wheel -d dist

@@ -656,7 +656,7 @@ LISTS_OR_MAKES = {
     "waza_engine/mcp/mocks.py": "a folder that was found inside, and a temporary one",
     "waza_engine/processes/supervisor.py": "the kernel's table of processes",
     "waza_engine/results/reading/history.py": "results whose folder was found inside",
-    "waza_engine/results/reading/recordings.py": "results whose folder was found inside",
+    "waza_engine/results/reading/missing_results.py": "results whose folder was found inside",
     "waza_engine/results/reading/newest_scores.py": "what is listed is asked of the boundary",
     "waza_engine/results/reading/owners.py": "the folder of a suite itself",
     "waza_engine/results/writing/store.py": "a named copy, results found inside, workspaces of the engine",

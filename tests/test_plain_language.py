@@ -4,8 +4,6 @@ The markers are phrases that readers stumble over: fronted clauses, passive verb
 that mean something else elsewhere.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

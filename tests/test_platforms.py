@@ -103,7 +103,7 @@ def test_backslashes_separate_folders_of_globs_on_windows(monkeypatch: pytest.Mo
     assert globs.matches(Path("/w"), "tasks\\*.yaml", Path("/w/tasks/a.yaml"))
     assert globs.literally("a[b") == "a[[]b"
     pretend(monkeypatch, colours, "win32")
-    assert [token.start for token in colours.glob_tokens("tasks\\*.yaml")] != [5]
+    assert [token.start for token in colours.Globs().tokens("tasks\\*.yaml")] != [5]
 
 
 def test_a_file_that_is_open_is_replaced_a_moment_later(

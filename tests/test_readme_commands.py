@@ -1,7 +1,5 @@
 """The commands of the README and of the pages below ``docs/`` work, in order, in a new project."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

@@ -11,6 +11,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from waza_engine.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from waza_engine.api import (
         Finding,
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
         run,
     )
 
-__version__ = "0.1.0"
 __all__ = [
     "Finding",
     "Result",

@@ -7,6 +7,7 @@ seconds, with everything it started.
 
 from __future__ import annotations
 
+import os
 import time
 from functools import partial
 from typing import IO, Any, NoReturn
@@ -14,6 +15,7 @@ from typing import IO, Any, NoReturn
 from waza_engine.commands.methods import Methods
 from waza_engine.json_rpc import Message
 from waza_engine.json_rpc_lines import LineConnection, serve_lines
+from waza_engine.results.writing.store import remove_workspaces_of
 
 _PATIENCE_SECONDS = 1.5
 
@@ -31,12 +33,14 @@ class Server(LineConnection):
         super().__init__(wire, self._methods.table)
 
     def end(self) -> None:
-        """Cancel every run and wait a moment for them to end."""
+        """Cancel every run, wait a moment for them to end, and remove their temporary files."""
         self._methods.cancel_all()
         deadline = time.monotonic() + _PATIENCE_SECONDS
         while self._methods.running and time.monotonic() < deadline:
             time.sleep(0.01)
         self._methods.close()
+        # A cluster may take longer to close, and the process ends now.
+        remove_workspaces_of(os.getpid())
 
     def handle(self, request: dict[str, Any]) -> None:
         """Handle a valid request; a run may also be started by a notification."""

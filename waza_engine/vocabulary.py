@@ -96,6 +96,15 @@ class SkillInvocation:
         return mine.rpartition(":")[2] == other.rpartition(":")[2]
 
 
+TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+"""The counts that have a price, by their names in each record of usage."""
+
+
+def token_counts(usage: object) -> dict[str, int]:
+    """Return the counts of tokens of any record that has them."""
+    return {name: getattr(usage, name) for name in TOKENS}
+
+
 @frozen()
 class ModelUsage:
     """The usage of one model. ``request_cost`` counts premium requests."""

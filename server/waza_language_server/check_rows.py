@@ -12,8 +12,13 @@ from waza_engine.files import FileError, opened_to_read, text_of
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.json_reader import parse_json
 from waza_language_server.analysis.diagnose import diagnose
-from waza_language_server.analysis.file_rules.prompt_lines import ids_of, is_repeated_id, is_short, taken_id
-from waza_language_server.analysis.file_rules.trial_lines import lacks_trials
+from waza_language_server.analysis.file_rules.prompt_lines import (
+    ids_of,
+    is_repeated_id,
+    is_short,
+    lacks_trials,
+    taken_id,
+)
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.uris import uri_of
@@ -63,9 +68,8 @@ def _without_faultless(reading: _Reading, line: str, number: int) -> str:
         value = parse_json(line, reading.path).value
     except SuiteFileError:
         return line
-    if not isinstance(value, dict) or not reading.workspace.catalog.line_validator(reading.kind).is_valid(
-        value
-    ):
+    root = reading.workspace.catalog.line_root(reading.kind)
+    if not isinstance(value, dict) or not root.validator.is_valid(value):
         return line
     if reading.kind != "prompts":
         return line if reading.kind == "trials" and lacks_trials(value) else ""

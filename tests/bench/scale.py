@@ -3,8 +3,6 @@
 ``python -m tests.bench.scale --trials 2000`` runs the mock agent, so that nothing but the overhead is left.
 """
 
-from __future__ import annotations
-
 import argparse
 import multiprocessing
 import sys

@@ -1,7 +1,5 @@
 """What fixes do to a file, judged from outside: the problems before and after, and what a loader reads."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections import Counter

@@ -53,6 +53,20 @@ def run(path: Path, **options: object) -> tuple[RunReport, list[RunEvent]]:
     return report, events
 
 
+def recorded(path: Path, **options: object) -> Path:
+    """Run a suite to its end and return its result file; ``options`` are those of ``RunSettings``."""
+    report, _ = run(path, **options)
+    assert report.results_file is not None
+    return report.results_file
+
+
+def replaced(path: Path, old: str, new: str) -> None:
+    """Replace the first of a text in a file."""
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), "utf-8")
+
+
 def until_kept(directory: Path, task_id: str) -> None:
     """Wait until a finished task stands in a suite's results: the next one begins while it is written."""
     deadline = time.monotonic() + 60

@@ -1,7 +1,5 @@
 """Nothing outside of the repository of a suite is read, listed or written because a file in it says so."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -12,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.outside import touched_below
-from tests.engine.suites import CONFIG, run, task, write_suite
+from tests.engine.suites import CONFIG, recorded, run, task, write_suite
 from waza_engine.files import FileError
 from waza_engine.results.inputs import digest_of, inputs_of
 from waza_engine.results.reading.history import history_of
@@ -292,12 +290,11 @@ def test_inputs_of_a_record_name_no_file_outside(suite: Path, outside: Path) -> 
 def test_a_workspace_that_a_record_names_is_not_looked_into(suite: Path, outside: Path, written: str) -> None:
     grader = "- {type: file, name: g, config: {must_exist: [id_rsa]}}"
     path = write_suite(suite, {"t": task("t")}, graders=grader)
-    report, _ = run(path)
-    assert report.results_file is not None
-    document = json.loads(report.results_file.read_text())
+    record = recorded(path)
+    document = json.loads(record.read_text())
     document["tasks"][0]["runs"][0]["workspace_dir"] = written.replace("{outside}", str(outside))
-    report.results_file.write_text(json.dumps(document))
-    request = RegradeRequest(report.results_file, path)
+    record.write_text(json.dumps(document))
+    request = RegradeRequest(record, path)
     with touched_below(outside) as touched, ResidentSuites() as suites:
         regraded = list(prepare_regrading(request, suites).grade(RunCancellation()))
     verdicts = [(trial.validations or {})["g"] for each in regraded for trial in each.trials]

@@ -1,7 +1,5 @@
 """Both sides of JSON-RPC: results, refusals, and messages that nothing waits for."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -7,8 +7,6 @@ ECHO = Addition(
         "waza_engine/executors/loud_echo.py": '''\
 """The executor ``loud-echo``: it answers with the prompt in capital letters."""
 
-from __future__ import annotations
-
 from waza_engine.executors.base import Cancellation, ExecutionRequest, ExecutionResponse, ExecutorSettings
 from waza_engine.executors.registry import register
 

@@ -7,8 +7,6 @@ WORD_COUNT = Addition(
         "waza_engine/graders/word_count.py": '''\
 """The `word_count` grader: how long the answer is."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

@@ -7,8 +7,6 @@ ONE_LINE = Addition(
         "waza_engine/results/reports/one_line.py": '''\
 """A run in one line, for a chat."""
 
-from __future__ import annotations
-
 from waza_engine.results.json_values import Block, block_of
 
 

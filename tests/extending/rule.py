@@ -9,8 +9,6 @@ SHOUTED_NAME = Addition(
         f"{ANALYSIS}/file_rules/shouted_name.py": '''\
 """Names of tasks in capital letters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from waza_language_server.analysis.problem import Problem
@@ -35,7 +33,7 @@ def shouted_name(view: FileView) -> Iterator[Problem]:
         Lines(
             f"{ANALYSIS}/rules.py",
             "FILE_RULES: tuple[Rule[FileView], ...] = (",
-            '    Rule("shouted name", shouted_name, _words("shouted-name")),\n',
+            '    Rule("shouted name", shouted_name),\n',
         ),
         Lines(
             f"{ANALYSIS}/codes/structure.py",

@@ -11,7 +11,7 @@ GREETING = Addition(
             """\
     greeting: Annotated[
         str | None,
-        Setting("text", "Say this before every prompt.", "--greeting", "greeting", metavar="TEXT"),
+        Setting("Say this before every prompt.", "--greeting", metavar="TEXT"),
     ] = None
 """,
         ),

@@ -9,7 +9,7 @@ from tests.live.equality import compare
 pytestmark = pytest.mark.check
 
 
-def test_a_hundred_random_edits_are_judged_as_the_command_judges_them(tmp_path: Path) -> None:
-    found = compare(tmp_path / "one", seed=1, edits=50) + compare(tmp_path / "two", seed=2, edits=50)
-    assert found.readable > 80
-    assert found.verdicts > 500
+def test_random_edits_are_judged_as_the_command_judges_them(tmp_path: Path) -> None:
+    found = compare(tmp_path / "one", seed=1, edits=25) + compare(tmp_path / "two", seed=2, edits=25)
+    assert found.readable > 40
+    assert found.verdicts > 250

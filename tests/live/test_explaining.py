@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +27,6 @@ GRADERS = """\
 @pytest.fixture
 def suite(tmp_path: Path) -> tuple[Path, Path]:
     return recorded_bed(tmp_path / "suite", GRADERS)
-
-
-@pytest.fixture
-def session(suite: tuple[Path, Path]) -> Iterator[LiveSession]:
-    found = LiveSession(LiveRequest(suite[1], suite[0]))
-    yield found
-    found.close()
 
 
 def test_the_worst_trial_is_told_and_all_are_listed(session: LiveSession) -> None:

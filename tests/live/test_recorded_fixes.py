@@ -1,7 +1,5 @@
 """Each fix that is made of recorded trials, applied to the text, gives what its title promises."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path
@@ -185,10 +183,10 @@ def test_every_kind_of_rule_has_fixes_that_do_what_they_promise(tmp_path: Path) 
     assert set(offered) >= KINDS
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_fixes_of_random_graders_do_what_they_promise(tmp_path: Path, seed: int) -> None:
     random = Random(seed)
-    bed = Bed(tmp_path / "suite", "".join(entry(random, f"g{number}") for number in range(12)))
+    bed = Bed(tmp_path / "suite", "".join(entry(random, f"g{number}") for number in range(8)))
     try:
         check_all(bed)
     finally:
@@ -248,9 +246,8 @@ def random_assertion(random: Random) -> str:
     )
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_fixes_of_random_assertions_do_what_they_promise(tmp_path: Path, seed: int) -> None:
-    random = Random(seed)
+def test_fixes_of_random_assertions_do_what_they_promise(tmp_path: Path) -> None:
+    random = Random(0)
     graders = [
         {
             "type": "code",

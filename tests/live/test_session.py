@@ -258,7 +258,7 @@ def test_edits_execute_nothing_but_the_worker(tmp_path: Path) -> None:
     session = LiveSession(LiveRequest(record, path))
     try:
         with log:
-            for number in range(200):
+            for number in range(80):
                 edited = text.replace("len(output) > 20", f"len(output) > {number % 40}")
                 edited = edited.replace("is it good", f"is it good {number}").replace(
                     "touch ", "touch " + " " * (number % 2)

@@ -1,6 +1,5 @@
 """A recorded trial is read as its suite is written now, and what its graders find is marked in the text."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,13 +26,6 @@ GRADERS = """\
 @pytest.fixture
 def suite(tmp_path: Path) -> tuple[Path, Path]:
     return recorded_bed(tmp_path / "suite", GRADERS)
-
-
-@pytest.fixture
-def session(suite: tuple[Path, Path]) -> Iterator[LiveSession]:
-    found = LiveSession(LiveRequest(suite[1], suite[0]))
-    yield found
-    found.close()
 
 
 def page_of(session: LiveSession, task: str, trial: int) -> TrialPage:

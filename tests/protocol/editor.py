@@ -47,8 +47,12 @@ class Editor(LanguageClient):
         self.feature(types.WORKSPACE_INLAY_HINT_REFRESH)(self._refresh("inlay hints"))
         self.feature(types.WORKSPACE_CODE_LENS_REFRESH)(self._refresh("code lenses"))
         self.feature(types.CLIENT_REGISTER_CAPABILITY)(partial(self._register))
-        self.protocol.fm.features.pop(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
         self.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(partial(self._publish))
+
+    def feature(self, feature_name: str, options: Any | None = None) -> Callable[[Any], Any]:
+        """Register who hears a message, in place of whoever has heard it until now."""
+        self.protocol.fm.features.pop(feature_name, None)
+        return super().feature(feature_name, options)
 
     @property
     def process_id(self) -> int:

@@ -18,7 +18,7 @@ from waza_language_server.text.line_index import LineIndex
 
 pytestmark = pytest.mark.check
 
-EDITS = 30
+EDITS = 16
 OPTIONS = {
     "drawsMarks": True,
     "runWithCommand": "waza.runWith",

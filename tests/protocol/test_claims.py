@@ -1,7 +1,5 @@
 """Which open documents are ours: after every message what a session that has just begun would say of them."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,8 +1,7 @@
 """Code actions that convert an eval file: the losses are shown first, and no file is replaced."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +41,19 @@ INDENTED = json.dumps(EVALS, indent=1)
 LITERALS = {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["refactor"]}}}
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that is open in the client."""
+    return tmp_path_factory.mktemp("workspace")
+
+
+@pytest.fixture(scope="module")
+def client(folder: Path) -> Iterator[RawClient]:
+    with RawClient() as client:
+        client.initialize(folder, capabilities={"textDocument": {"codeAction": LITERALS}})
+        yield client
+
+
 def conversions(client: RawClient, path: Path, line: int) -> dict[str, Any]:
     """Return the commands of the conversions at a line, by their titles."""
     at = {"line": line, "character": 0}
@@ -76,18 +88,17 @@ def conversions(client: RawClient, path: Path, line: int) -> dict[str, Any]:
     ],
 )
 def test_conversions_are_offered_at_the_head_of_an_eval_file(
-    tmp_path: Path, name: str, text: str, titles: list[str]
+    client: RawClient, folder: Path, name: str, text: str, titles: list[str]
 ) -> None:
-    path = tmp_path / name
+    path = folder / name.partition(".")[0] / name
+    path.parent.mkdir()
     path.write_text(text, "utf-8")
-    with RawClient() as client:
-        client.initialize(tmp_path, capabilities={"textDocument": {"codeAction": LITERALS}})
-        client.open(path)
-        offered = conversions(client, path, 0)
-        assert list(offered) == titles
-        (argument,) = offered[titles[0]]["arguments"]
-        assert (offered[titles[0]]["command"], argument["path"]) == ("waza.convert", str(path))
-        assert conversions(client, path, 2) == {} or "\n" not in text
+    client.open(path)
+    offered = conversions(client, path, 0)
+    assert list(offered) == titles
+    (argument,) = offered[titles[0]]["arguments"]
+    assert (offered[titles[0]]["command"], argument["path"]) == ("waza.convert", str(path))
+    assert conversions(client, path, 2) == {} or "\n" not in text
 
 
 @pytest.mark.parametrize("answer", ["Convert", None])

@@ -1,7 +1,5 @@
 """Answers of an engine that is too slow or older than the server."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """``evals.json`` in editors: through the real server, with a client that reports invalid JSON and others."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

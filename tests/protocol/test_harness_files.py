@@ -1,7 +1,5 @@
 """Prompts, results and adapters of agent-eval-harness: in an editor, and by ``check`` and ``show``."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from lsprotocol import types
 
-from tests.engine.suites import run
+from tests.engine.suites import recorded
 from tests.hostile_text import HOSTILE, HOSTILE_LINE, hidden_in, outside_of_code, rendered, replaced
 from tests.protocol.editor import Editor, editing, write_suite
 
@@ -74,12 +74,11 @@ async def test_every_hover_tooltip_item_lens_and_problem_shows_it_as_text(tmp_pa
     # A grader of no known type is only opened: with it the task would not run.
     text = task.read_text("utf-8")
     task.write_text(re.sub(r"  - \{type: \"zzz.*\n", "", text), "utf-8")
-    report, _ = run(suite)
-    assert report.results_file is not None
-    result = json.loads(report.results_file.read_text("utf-8"))
+    record = recorded(suite)
+    result = json.loads(record.read_text("utf-8"))
     # One of another version is not read.
     spoilt = planted(result) | {"schemaVersion": result["schemaVersion"]}
-    report.results_file.write_text(json.dumps(spoilt), "utf-8")
+    record.write_text(json.dumps(spoilt), "utf-8")
     markdown: list[str] = []
     plain: list[str] = []
     async with editing(suite.parent) as editor:

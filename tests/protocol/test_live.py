@@ -1,7 +1,5 @@
 """An edit of a grader shows its verdict on the recorded answers, at once and as what it is."""
 
-from __future__ import annotations
-
 import json
 import sys
 from functools import partial
@@ -14,10 +12,10 @@ from lsprotocol import types
 from tests.engine.suites import run
 from tests.patience import ON_A_BUSY_MACHINE
 from tests.protocol import late_answers
-from tests.protocol.editor import editing, is_told_to_ask_again, write_suite
+from tests.protocol.editor import Editor, editing, is_told_to_ask_again, write_suite
 from tests.protocol.workspace import opened
 
-pytestmark = pytest.mark.check
+pytestmark = [pytest.mark.check, pytest.mark.asyncio(loop_scope="module")]
 
 SUITE = """\
 name: reads
@@ -49,9 +47,14 @@ LIVE = {"live": "on"}
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="an interpreter is no script there")
 
 
+@pytest.fixture(scope="module")
+def editor_options() -> dict[str, Any]:
+    return {"limit": is_told_to_ask_again, "options": LIVE}
+
+
 @pytest.fixture
-def suite(tmp_path: Path) -> Path:
-    path = write_suite(tmp_path, SUITE, one=TASK)
+def suite(own_folder: Path) -> Path:
+    path = write_suite(own_folder, SUITE, one=TASK)
     run(path, trials=2)
     return path
 
@@ -65,28 +68,28 @@ def is_live(labels: list[str]) -> bool:
     return sum(each.startswith("⚡") for each in labels) >= 4
 
 
-async def test_an_edit_flips_the_verdict_without_a_run(suite: Path) -> None:
-    async with opened(suite, limit=is_told_to_ask_again, options=LIVE) as (editor, uri):
-        assert await editor.labels_until(uri, is_live) == [
-            "✓ 1/1 task",
-            "⚡ ✓ 2/2",
-            "⚡ ✓",
-            "⚡ ✓ 2/2",
-            "⚡ ✓",
-        ]
-        results = sorted((suite.parent / ".waza/results").iterdir())
-        editor.replace(uri, 2, SUITE.replace("- hello", "- never said"))
-        flipped = await editor.labels_until(uri, lambda found: "⚡ ✗" in found)
-        assert flipped[1:] == ["⚡ ✗ 2 of 2 · 1.00 → 0.00", "⚡ ✗", "⚡ ✓ 2/2", "⚡ ✓"]
-        assert editor.refreshed["inlay hints"] > 0
-        editor.replace(uri, 3, SUITE.replace("> 3", "> 3000"))
-        flipped = await editor.labels_until(uri, lambda found: found[-1] == "⚡ ✗")
-        assert flipped[1:] == ["⚡ ✓ 2/2", "⚡ ✓", "⚡ ✗ 2 of 2 · 1.00 → 0.00", "⚡ ✗"]
-        assert sorted((suite.parent / ".waza/results").iterdir()) == results
-        tooltip = (await editor.hints(uri))[-2].tooltip
-        assert isinstance(tooltip, types.MarkupContent)
-        assert "Live: evaluated as written here on 2 recorded trials of the run" in tooltip.value
-        assert "Failing trials: `one` 1, 2." in tooltip.value
+async def test_an_edit_flips_the_verdict_without_a_run(editor: Editor, suite: Path) -> None:
+    uri = editor.open(suite)
+    assert await editor.labels_until(uri, is_live) == [
+        "✓ 1/1 task",
+        "⚡ ✓ 2/2",
+        "⚡ ✓",
+        "⚡ ✓ 2/2",
+        "⚡ ✓",
+    ]
+    results = sorted((suite.parent / ".waza/results").iterdir())
+    editor.replace(uri, 2, SUITE.replace("- hello", "- never said"))
+    flipped = await editor.labels_until(uri, lambda found: "⚡ ✗" in found)
+    assert flipped[1:] == ["⚡ ✗ 2 of 2 · 1.00 → 0.00", "⚡ ✗", "⚡ ✓ 2/2", "⚡ ✓"]
+    assert editor.refreshed["inlay hints"] > 0
+    editor.replace(uri, 3, SUITE.replace("> 3", "> 3000"))
+    flipped = await editor.labels_until(uri, lambda found: found[-1] == "⚡ ✗")
+    assert flipped[1:] == ["⚡ ✓ 2/2", "⚡ ✓", "⚡ ✗ 2 of 2 · 1.00 → 0.00", "⚡ ✗"]
+    assert sorted((suite.parent / ".waza/results").iterdir()) == results
+    tooltip = (await editor.hints(uri))[-2].tooltip
+    assert isinstance(tooltip, types.MarkupContent)
+    assert "Live: evaluated as written here on 2 recorded trials of the run" in tooltip.value
+    assert "Failing trials: `one` 1, 2." in tooltip.value
 
 
 async def test_clients_that_draw_marks_ask_for_lines_after_a_live_verdict_and_for_files_after_results(
@@ -139,10 +142,10 @@ async def test_an_answer_that_comes_after_a_newer_one_changes_nothing(suite: Pat
         assert (await editor.labels(uri))[1:] == shown
 
 
-async def test_a_schema_that_changes_on_the_disk_is_judged_at_once(tmp_path: Path) -> None:
+async def test_a_schema_that_changes_on_the_disk_is_judged_at_once(editor: Editor, own_folder: Path) -> None:
     shape = "graders:\n  - {type: json_schema, name: shape, config: {schema_file: schema.json}}\n"
-    path = write_suite(tmp_path, SUITE.partition("graders:")[0] + shape, one=TASK)
-    schema = tmp_path / "schema.json"
+    path = write_suite(own_folder, SUITE.partition("graders:")[0] + shape, one=TASK)
+    schema = own_folder / "schema.json"
     schema.write_text('{"type": "object"}', "utf-8")
     record = run(path, trials=2)[0].results_file
     assert record is not None
@@ -150,31 +153,28 @@ async def test_a_schema_that_changes_on_the_disk_is_judged_at_once(tmp_path: Pat
     for trial in document["tasks"][0]["runs"]:
         trial["final_output"] = "{}"
     record.write_text(json.dumps(document), "utf-8")
-    async with editing(tmp_path, limit=is_told_to_ask_again, options=LIVE) as editor:
-        uri = editor.open(path)
-        passing = await editor.labels_until(
-            uri, lambda found: any(each.startswith("⚡ ✓ 2/2") for each in found)
-        )
-        assert any(each.startswith("⚡ ✓ 2/2") for each in passing)
-        await editor.until(
-            lambda: any("schema.json" in str(each.register_options) for each in editor.registrations)
-        )
-        schema.write_text('{"type": "array"}', "utf-8")
-        editor.changed(schema)
-        failing = await editor.labels_until(uri, lambda found: "⚡ ✗ 2 of 2" in "".join(found))
-        # The run is of the schema of then, the verdict of that of now.
-        assert "stale: schema.json" in failing[0]
-        assert not any("stale" in each for each in failing[1:])
+    uri = editor.open(path)
+    passing = await editor.labels_until(uri, lambda found: any(each.startswith("⚡ ✓ 2/2") for each in found))
+    assert any(each.startswith("⚡ ✓ 2/2") for each in passing)
+    await editor.until(
+        lambda: any("schema.json" in str(each.register_options) for each in editor.registrations)
+    )
+    schema.write_text('{"type": "array"}', "utf-8")
+    editor.changed(schema)
+    failing = await editor.labels_until(uri, lambda found: "⚡ ✗ 2 of 2" in "".join(found))
+    # The run is of the schema of then, the verdict of that of now.
+    assert "stale: schema.json" in failing[0]
+    assert not any("stale" in each for each in failing[1:])
 
 
-async def test_the_lens_that_grades_again_agrees_with_it(suite: Path) -> None:
-    async with opened(suite, limit=is_told_to_ask_again, options=LIVE) as (editor, uri):
-        await editor.labels_until(uri, is_live)
-        editor.replace(uri, 2, SUITE.replace("- hello", "- never said"))
-        flipped = await editor.labels_until(uri, lambda found: "⚡ ✗" in found)
-        await editor.command("waza.regrade", {"id": f"{suite}::::says"})
-        of_suite, *others = await editor.labels(uri)
-        assert (of_suite, others) == ("↻ ✗ 1 of 1 task", flipped[1:])
+async def test_the_lens_that_grades_again_agrees_with_it(editor: Editor, suite: Path) -> None:
+    uri = editor.open(suite)
+    await editor.labels_until(uri, is_live)
+    editor.replace(uri, 2, SUITE.replace("- hello", "- never said"))
+    flipped = await editor.labels_until(uri, lambda found: "⚡ ✗" in found)
+    await editor.command("waza.regrade", {"id": f"{suite}::::says"})
+    of_suite, *others = await editor.labels(uri)
+    assert (of_suite, others) == ("↻ ✗ 1 of 1 task", flipped[1:])
 
 
 async def test_it_can_begin_when_the_engine_was_started_for_something_else(suite: Path) -> None:

@@ -1,7 +1,5 @@
 """While a long document is read everything else goes on: proven by the order in which answers come."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a client says and nobody understands is left out; the rest of its message counts."""
 
-from __future__ import annotations
-
 import copy
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """Recorded trials of a suite: why a rule fails, the page of a trial, graders made from it, the test bed."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re
@@ -23,7 +21,7 @@ from tests.protocol.editor import Editor, asked_until, edits_of, is_told_to_ask_
 from tests.protocol.workspace import opened
 from waza_language_server.project.uris import uri_of
 
-pytestmark = pytest.mark.check
+pytestmark = [pytest.mark.check, pytest.mark.asyncio(loop_scope="module")]
 
 RULES = """\
 - type: text
@@ -55,9 +53,21 @@ TITLES = [
 ]
 
 
+@pytest.fixture(scope="module")
+def editor_options() -> dict[str, Any]:
+    return {"limit": is_told_to_ask_again, "options": {"live": "on"}}
+
+
 @asynccontextmanager
-async def judged(suite: Path, **options: object) -> AsyncGenerator[tuple[Editor, str]]:
-    """Open a suite in an editor that judges live, with these options."""
+async def judged(
+    suite: Path, editor: Editor | None = None, **options: object
+) -> AsyncGenerator[tuple[Editor, str]]:
+    """Open a suite in the editor of the module, which judges live, or in one with these options."""
+    if editor is not None:
+        uri = editor.open(suite)
+        yield editor, uri
+        editor.close(uri)
+        return
     given = {name: value for name, value in {"live": "on", **options}.items() if value is not None}
     async with opened(suite, limit=is_told_to_ask_again, options=given) as both:
         yield both
@@ -98,9 +108,9 @@ async def fix_offered(editor: Editor, uri: str, text: str, pointed: str, wanted:
     return (await asked_until(ask, bool))[0]
 
 
-async def test_a_text_shows_where_the_answer_comes_nearest(tmp_path: Path) -> None:
-    suite, _ = recorded_bed(tmp_path / "suite", RULES)
-    async with judged(suite) as (editor, uri):
+async def test_a_text_shows_where_the_answer_comes_nearest(editor: Editor, own_folder: Path) -> None:
+    suite, _ = recorded_bed(own_folder / "suite", RULES)
+    async with judged(suite, editor) as (_, uri):
         text = await asyncio.to_thread(suite.read_text, "utf-8")
         said = await text_hovered(editor, uri, text, "function add is", "✗ 6 of 6")
     assert said.startswith("**⚡ ✗ 6 of 6** · evaluated on the trials recorded ")
@@ -108,10 +118,12 @@ async def test_a_text_shows_where_the_answer_comes_nearest(tmp_path: Path) -> No
     assert "Hello, the function `add` is done.\n           ^^^^^^^^^^^^^^^^^\n" in said
 
 
-async def test_a_limit_shows_what_was_observed_of_the_text_as_it_is_typed(tmp_path: Path) -> None:
-    suite, _ = recorded_bed(tmp_path / "suite", RULES)
+async def test_a_limit_shows_what_was_observed_of_the_text_as_it_is_typed(
+    editor: Editor, own_folder: Path
+) -> None:
+    suite, _ = recorded_bed(own_folder / "suite", RULES)
     text = suite.read_text("utf-8")
-    async with judged(suite) as (editor, uri):
+    async with judged(suite, editor) as (_, uri):
         said = await text_hovered(editor, uri, text, "max_tool_calls", "Observed")
         assert "Observed: ✗ `3`, `1`, `0`, ✗ `4`, ✗ `3`, `1`" in said
         assert "`4 tool calls, at most 2 allowed: 2 too many`" in said
@@ -127,7 +139,7 @@ async def test_where_nothing_may_run_or_nobody_wants_it_nothing_is_started(
 ) -> None:
     suite, _ = recorded_bed(tmp_path / "suite", RULES)
     line = line_of(suite.read_text("utf-8"), "max_tool_calls")
-    async with judged(suite, **options) as (editor, uri):
+    async with judged(suite, None, **options) as (editor, uri):
         for column in range(5, 15):
             hover = await editor.hover(uri, line, column)
             assert hover is None or "⚡" not in str(hover.contents)
@@ -138,10 +150,12 @@ async def test_where_nothing_may_run_or_nobody_wants_it_nothing_is_started(
         assert psutil.Process(editor.process_id).children(recursive=True) == []
 
 
-async def test_a_fix_from_the_record_says_on_how_many_trials_it_helps(tmp_path: Path) -> None:
-    suite, _ = recorded_bed(tmp_path / "suite", RULES)
+async def test_a_fix_from_the_record_says_on_how_many_trials_it_helps(
+    editor: Editor, own_folder: Path
+) -> None:
+    suite, _ = recorded_bed(own_folder / "suite", RULES)
     text = suite.read_text("utf-8")
-    async with judged(suite) as (editor, uri):
+    async with judged(suite, editor) as (_, uri):
         action = await fix_offered(editor, uri, text, "max_tool_calls", "Raise max_tool_calls to 4")
         assert action.title == (
             "Raise max_tool_calls to 4, the most observed (passes on 6 of 6 recorded trials, now 3)"
@@ -196,9 +210,9 @@ async def test_a_hover_opens_the_trial_that_it_tells_of(tmp_path: Path) -> None:
         assert answer.text.startswith("# `t0`, trial 1\n")
 
 
-async def test_a_client_that_opens_no_trials_gets_no_links(tmp_path: Path) -> None:
-    suite, _ = recorded_bed(tmp_path / "suite", FINDS)
-    async with judged(suite) as (editor, uri):
+async def test_a_client_that_opens_no_trials_gets_no_links(editor: Editor, own_folder: Path) -> None:
+    suite, _ = recorded_bed(own_folder / "suite", FINDS)
+    async with judged(suite, editor) as (_, uri):
         hint = await hint_with(editor, uri, "⚡", "6 of 6")
     assert isinstance(hint.label, str)
     assert "openTrial" not in str(hint.tooltip)
@@ -221,9 +235,11 @@ def taking(editor: Editor, choice: str | None = None) -> tuple[list[types.Worksp
     return taken, asked
 
 
-async def test_an_action_puts_a_grader_into_the_suite_and_its_hint_is_live(tmp_path: Path) -> None:
-    suite, _ = recorded_bed(tmp_path / "suite", MANY_CALLS)
-    async with judged(suite) as (editor, uri):
+async def test_an_action_puts_a_grader_into_the_suite_and_its_hint_is_live(
+    editor: Editor, own_folder: Path
+) -> None:
+    suite, _ = recorded_bed(own_folder / "suite", MANY_CALLS)
+    async with judged(suite, editor) as (_, uri):
         await hint_with(editor, uri, "⚡")
         answer = await editor.ask("waza/newGraders", id=f"{suite}::t0", trial=1, text="Deployed")
         assert [action["title"] for action in answer] == TITLES
@@ -241,9 +257,9 @@ async def test_an_action_puts_a_grader_into_the_suite_and_its_hint_is_live(tmp_p
         await hint_with(editor, uri, "⚡ ✗ 4 of 6")
 
 
-async def test_the_command_asks_which_and_writes_it(tmp_path: Path) -> None:
-    suite, _ = recorded_bed(tmp_path / "suite", MANY_CALLS)
-    async with judged(suite) as (editor, uri):
+async def test_the_command_asks_which_and_writes_it(editor: Editor, own_folder: Path) -> None:
+    suite, _ = recorded_bed(own_folder / "suite", MANY_CALLS)
+    async with judged(suite, editor) as (_, uri):
         taken, asked = taking(editor, TITLES[0])
         await hint_with(editor, uri, "⚡")
         given = {"id": f"{suite}::t0", "trial": 1, "text": "Deployed"}
@@ -256,9 +272,11 @@ async def test_the_command_asks_which_and_writes_it(tmp_path: Path) -> None:
     assert "name: contains_deployed\n" in str(getattr(change.edits[0], "new_text", ""))
 
 
-async def test_the_command_takes_a_title_and_nothing_is_written_without_a_choice(tmp_path: Path) -> None:
-    suite, _ = recorded_bed(tmp_path / "suite", MANY_CALLS)
-    async with judged(suite) as (editor, uri):
+async def test_the_command_takes_a_title_and_nothing_is_written_without_a_choice(
+    editor: Editor, own_folder: Path
+) -> None:
+    suite, _ = recorded_bed(own_folder / "suite", MANY_CALLS)
+    async with judged(suite, editor) as (_, uri):
         taken, _ = taking(editor)
         await hint_with(editor, uri, "⚡")
         given = {"id": f"{suite}::t0", "trial": 1, "text": "Deployed"}
@@ -278,9 +296,9 @@ async def test_the_command_takes_a_title_and_nothing_is_written_without_a_choice
 
 
 @pytest.fixture
-def suite(tmp_path: Path) -> Path:
+def suite(own_folder: Path) -> Path:
     """A suite whose run of today greets in half of the trials, and whose older run never does."""
-    path, record = recorded_bed(tmp_path / "suite", GREETS)
+    path, record = recorded_bed(own_folder / "suite", GREETS)
     document = json.loads(record.read_text("utf-8"))
     started = datetime.fromisoformat(document["timestamp"])
     document["timestamp"] = (started - timedelta(days=3)).isoformat()
@@ -315,8 +333,8 @@ async def mark(editor: Editor, uri: str, is_wanted: Callable[[str], bool]) -> st
     return await asked_until(ask, is_wanted)
 
 
-async def test_the_lens_names_the_run_and_how_many_trials_it_has(suite: Path) -> None:
-    async with judged(suite) as (editor, uri):
+async def test_the_lens_names_the_run_and_how_many_trials_it_has(editor: Editor, suite: Path) -> None:
+    async with judged(suite, editor) as (_, uri):
         said = await title(editor, uri)
         assert said.startswith("⚡ test bed: run of ")
         assert said.endswith(", 3 tasks × 2 trials")
@@ -327,9 +345,9 @@ async def test_the_lens_names_the_run_and_how_many_trials_it_has(suite: Path) ->
         ] == "graders:"
 
 
-async def test_another_run_is_judged_and_what_was_answered_last_again(suite: Path) -> None:
+async def test_another_run_is_judged_and_what_was_answered_last_again(editor: Editor, suite: Path) -> None:
     older = suite.parent / ".waza" / "results" / "older.json"
-    async with judged(suite) as (editor, uri):
+    async with judged(suite, editor) as (_, uri):
         assert (await mark(editor, uri, lambda label: "3 of 6" in label)).startswith("⚡ ✗ 3 of 6")
         first = await title(editor, uri)
         bed = {"id": str(suite), "results": str(older)}
@@ -344,8 +362,8 @@ async def test_another_run_is_judged_and_what_was_answered_last_again(suite: Pat
         assert await title(editor, uri) == first
 
 
-async def test_one_trial_of_each_task_can_be_the_test_bed(suite: Path) -> None:
-    async with judged(suite) as (editor, uri):
+async def test_one_trial_of_each_task_can_be_the_test_bed(editor: Editor, suite: Path) -> None:
+    async with judged(suite, editor) as (_, uri):
         await mark(editor, uri, lambda label: "3 of 6" in label)
         await editor.command("waza.testBed", {"id": str(suite), "trial": 2})
         assert await mark(editor, uri, lambda label: "of 3" in label) == "⚡ ✗ 2 of 3"
@@ -366,9 +384,9 @@ async def test_a_client_that_confirms_is_given_the_runs_as_a_list_to_pick_from(s
         assert (asked[0].pick, asked[0].choices[0]) == (True, "The newest answers")
 
 
-async def test_a_run_whose_file_is_gone_is_said_and_nothing_is_judged(suite: Path) -> None:
+async def test_a_run_whose_file_is_gone_is_said_and_nothing_is_judged(editor: Editor, suite: Path) -> None:
     older = suite.parent / ".waza" / "results" / "older.json"
-    async with judged(suite) as (editor, uri):
+    async with judged(suite, editor) as (_, uri):
         await mark(editor, uri, lambda label: "3 of 6" in label)
         await editor.command("waza.testBed", {"id": str(suite), "results": str(older)})
         await mark(editor, uri, lambda label: "6 of 6" in label)
@@ -380,8 +398,8 @@ async def test_a_run_whose_file_is_gone_is_said_and_nothing_is_judged(suite: Pat
         assert await mark(editor, uri, lambda label: not label) == ""
 
 
-async def test_what_is_no_run_of_the_suite_is_refused(suite: Path) -> None:
-    async with judged(suite) as (editor, _):
+async def test_what_is_no_run_of_the_suite_is_refused(editor: Editor, suite: Path) -> None:
+    async with judged(suite, editor):
         for wrong in ({"results": "/etc/passwd"}, {"trial": 0}, {"trial": True}):
             with pytest.raises(JsonRpcException):
                 await editor.command("waza.testBed", {"id": str(suite), **wrong})

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.protocol.editor import Editor, editing, write_suite
+from tests.protocol.editor import Editor, write_suite
 
-pytestmark = pytest.mark.check
+pytestmark = [pytest.mark.check, pytest.mark.asyncio(loop_scope="module")]
 
 EVAL = """\
 name: greets
@@ -28,8 +28,8 @@ RIGHT = "contains: [Mock]"
 
 
 @pytest.fixture
-def suite(tmp_path: Path) -> Path:
-    return write_suite(tmp_path, EVAL, one=ONE, two=TWO)
+def suite(own_folder: Path) -> Path:
+    return write_suite(own_folder, EVAL, one=ONE, two=TWO)
 
 
 async def ask(editor: Editor, name: str, target: str) -> None:
@@ -38,22 +38,21 @@ async def ask(editor: Editor, name: str, target: str) -> None:
 
 
 @asynccontextmanager
-async def recorded(suite: Path, *tasks: str) -> AsyncGenerator[tuple[Editor, list[str]]]:
-    """Open a suite and tasks of it in an editor, and run it there; yield the editor and the URIs."""
-    async with editing(suite.parent) as editor:
-        uris = [
-            editor.open(path) for path in (suite, *(suite.parent / f"tasks/{task}.yaml" for task in tasks))
-        ]
-        await ask(editor, "waza.run", str(suite))
-        yield editor, uris
+async def recorded(editor: Editor, suite: Path, *tasks: str) -> AsyncGenerator[list[str]]:
+    """Open a suite and tasks of it in the editor, and run it there; yield the URIs."""
+    uris = [editor.open(path) for path in (suite, *(suite.parent / f"tasks/{task}.yaml" for task in tasks))]
+    await ask(editor, "waza.run", str(suite))
+    yield uris
+    for uri in uris:
+        editor.close(uri)
 
 
 def corrected(text: str) -> str:
     return text.replace("contains: [please]", RIGHT)
 
 
-async def test_a_task_is_as_stale_as_the_graders_of_its_suite(suite: Path) -> None:
-    async with recorded(suite, "one") as (editor, (eval_file, task)):
+async def test_a_task_is_as_stale_as_the_graders_of_its_suite(editor: Editor, suite: Path) -> None:
+    async with recorded(editor, suite, "one") as (eval_file, task):
         assert await editor.labels(task) == ["✗ 0.00", "✗ polite (suite)"]
         editor.replace(eval_file, 2, corrected(EVAL))
         assert await editor.labels(task) == ["✗ 0.00 · stale", "✗ polite (suite) · stale"]
@@ -63,9 +62,9 @@ async def test_a_task_is_as_stale_as_the_graders_of_its_suite(suite: Path) -> No
         assert await editor.labels(task) == ["✗ 0.00", "✗ polite (suite)"]
 
 
-async def test_so_is_one_that_stands_in_the_eval_file(tmp_path: Path) -> None:
-    suite = write_suite(tmp_path, INLINE)
-    async with recorded(suite) as (editor, (uri,)):
+async def test_so_is_one_that_stands_in_the_eval_file(editor: Editor, own_folder: Path) -> None:
+    suite = write_suite(own_folder, INLINE)
+    async with recorded(editor, suite) as (uri,):
         assert (await editor.labels(uri))[-1] == "✗ 0.00"
         editor.replace(uri, 2, corrected(INLINE))
         assert (await editor.labels(uri))[-1] == "✗ 0.00 · stale"
@@ -73,8 +72,10 @@ async def test_so_is_one_that_stands_in_the_eval_file(tmp_path: Path) -> None:
         assert (await editor.labels(uri))[-1] == "↻ ✓ 1.00"
 
 
-async def test_a_suite_that_was_graded_again_comes_to_what_its_graders_say_now(suite: Path) -> None:
-    async with recorded(suite, "two") as (editor, (eval_file, task)):
+async def test_a_suite_that_was_graded_again_comes_to_what_its_graders_say_now(
+    editor: Editor, suite: Path
+) -> None:
+    async with recorded(editor, suite, "two") as (eval_file, task):
         editor.replace(eval_file, 2, corrected(EVAL))
         await ask(editor, "waza.regrade", str(suite))
         assert await editor.labels(eval_file) == ["↻ ✓ 2/2 tasks", "✓", "↻ ✓ 1.00", "↻ ✓ 1.00"]
@@ -82,9 +83,9 @@ async def test_a_suite_that_was_graded_again_comes_to_what_its_graders_say_now(s
 
 
 async def test_what_was_graded_again_is_stale_with_the_next_edit_until_that_is_taken_back(
-    suite: Path,
+    editor: Editor, suite: Path
 ) -> None:
-    async with recorded(suite, "two") as (editor, (eval_file, task)):
+    async with recorded(editor, suite, "two") as (eval_file, task):
         editor.replace(eval_file, 2, corrected(EVAL))
         await ask(editor, "waza.regrade", str(suite))
         editor.replace(eval_file, 3, EVAL)
@@ -101,9 +102,9 @@ async def test_what_was_graded_again_is_stale_with_the_next_edit_until_that_is_t
 
 
 async def test_of_a_suite_of_which_one_task_was_graded_again_each_task_is_told_as_it_was_last(
-    suite: Path,
+    editor: Editor, suite: Path
 ) -> None:
-    async with recorded(suite, "one", "two") as (editor, (eval_file, one, two)):
+    async with recorded(editor, suite, "one", "two") as (eval_file, one, two):
         editor.replace(eval_file, 2, corrected(EVAL))
         await ask(editor, "waza.regrade", f"{suite}::one")
         assert (await editor.labels(eval_file))[0] == "↻ ✗ 1 of 2 tasks · stale"
@@ -119,10 +120,10 @@ TWO_GRADERS = EVAL.replace(
 
 
 async def test_one_grader_that_judges_again_counts_with_what_the_others_said_in_the_run(
-    tmp_path: Path,
+    editor: Editor, own_folder: Path
 ) -> None:
-    suite = write_suite(tmp_path, TWO_GRADERS, one=ONE, two=TWO)
-    async with recorded(suite, "two") as (editor, (eval_file, two)):
+    suite = write_suite(own_folder, TWO_GRADERS, one=ONE, two=TWO)
+    async with recorded(editor, suite, "two") as (eval_file, two):
         assert (await editor.labels(two))[0] == "✗ 0.33"
         editor.replace(eval_file, 2, corrected(TWO_GRADERS))
         await ask(editor, "waza.regrade", f"{suite}::::polite")
@@ -140,10 +141,12 @@ async def test_one_grader_that_judges_again_counts_with_what_the_others_said_in_
         assert (await editor.labels(two))[0] == "↻ ✓ 1.00"
 
 
-async def test_a_grader_of_the_task_that_judges_again_turns_its_task_and_the_suite(tmp_path: Path) -> None:
+async def test_a_grader_of_the_task_that_judges_again_turns_its_task_and_the_suite(
+    editor: Editor, own_folder: Path
+) -> None:
     own = "graders:\n  - {type: text, name: own, config: {contains: [please]}}\n"
-    suite = write_suite(tmp_path, corrected(EVAL), one=ONE + own, two=TWO)
-    async with recorded(suite, "one") as (editor, (eval_file, one)):
+    suite = write_suite(own_folder, corrected(EVAL), one=ONE + own, two=TWO)
+    async with recorded(editor, suite, "one") as (eval_file, one):
         assert (await editor.labels(one))[0] == "✗ 0.50"
         editor.replace(one, 2, ONE + corrected(own))
         await ask(editor, "waza.regrade", f"{suite}::one::own")
@@ -151,8 +154,10 @@ async def test_a_grader_of_the_task_that_judges_again_turns_its_task_and_the_sui
         assert (await editor.labels(eval_file))[0] == "↻ ✓ 2/2 tasks"
 
 
-async def test_after_all_have_judged_again_one_alone_leaves_the_verdict_stale(suite: Path) -> None:
-    async with recorded(suite, "two") as (editor, (eval_file, two)):
+async def test_after_all_have_judged_again_one_alone_leaves_the_verdict_stale(
+    editor: Editor, suite: Path
+) -> None:
+    async with recorded(editor, suite, "two") as (eval_file, two):
         await ask(editor, "waza.regrade", str(suite))
         editor.replace(eval_file, 2, corrected(EVAL))
         await ask(editor, "waza.regrade", f"{suite}::::polite")
@@ -165,11 +170,11 @@ JUDGE = "  - {type: prompt, name: kind, config: {prompt: Was it kind?}}\n"
 
 
 async def test_a_judge_whose_verdict_is_kept_makes_its_task_stale_when_it_is_rewritten(
-    tmp_path: Path,
+    editor: Editor, own_folder: Path
 ) -> None:
     text = corrected(EVAL).replace("metrics:", f"{JUDGE}metrics:")
-    suite = write_suite(tmp_path, text, two=TWO)
-    async with recorded(suite, "two") as (editor, (eval_file, two)):
+    suite = write_suite(own_folder, text, two=TWO)
+    async with recorded(editor, suite, "two") as (eval_file, two):
         editor.replace(eval_file, 2, text.replace("kind?", "rude?"))
         await ask(editor, "waza.regrade", str(suite))
         for uri in (two, eval_file):
@@ -178,8 +183,8 @@ async def test_a_judge_whose_verdict_is_kept_makes_its_task_stale_when_it_is_rew
             assert label.endswith("· stale")
 
 
-async def test_the_next_run_replaces_what_was_graded_again(suite: Path) -> None:
-    async with recorded(suite, "two") as (editor, (eval_file, two)):
+async def test_the_next_run_replaces_what_was_graded_again(editor: Editor, suite: Path) -> None:
+    async with recorded(editor, suite, "two") as (eval_file, two):
         await ask(editor, "waza.regrade", str(suite))
         assert (await editor.labels(eval_file))[0] == "↻ ✗ 2 of 2 tasks"
         await ask(editor, "waza.run", str(suite))

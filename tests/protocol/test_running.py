@@ -1,7 +1,5 @@
 """From the click on a lens to the score beside the line, with the real engine."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -20,7 +18,7 @@ from tests.patience import ON_A_BUSY_MACHINE, has_ended
 from tests.protocol.editor import Editor, editing, suite_with, write_suite
 from tests.protocol.workspace import opened
 
-pytestmark = pytest.mark.check
+pytestmark = [pytest.mark.check, pytest.mark.asyncio(loop_scope="module")]
 
 SUITE = suite_with("""\
 graders:
@@ -49,8 +47,8 @@ def temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 
 
 @pytest.fixture
-def suite(tmp_path: Path) -> Path:
-    return write_suite(tmp_path, SUITE, one=TASK.format(id="one"), two=TASK.format(id="two"))
+def suite(own_folder: Path) -> Path:
+    return write_suite(own_folder, SUITE, one=TASK.format(id="one"), two=TASK.format(id="two"))
 
 
 @pytest.fixture
@@ -118,32 +116,36 @@ def kinds(editor: Editor, token: str) -> Iterator[str]:
         yield str(getattr(report, "kind", ""))
 
 
-async def test_a_click_on_the_lens_of_the_suite_ends_in_scores_beside_the_lines(suite: Path) -> None:
-    async with opened(suite) as (editor, uri):
-        command = lens(await editor.lenses(uri), 0)
-        assert command.title == "▶ Run suite"
-        answer = await editor.command(command.command, *(command.arguments or ()))
-        assert answer["status"] == "failed"
-        written = results_of(answer)
-        assert {task["test_id"] for task in written["tasks"]} == {"one", "two"}
-        hints = await hint_labels(editor, uri)
-        assert hints[6].startswith("✗")
-        assert hints[10].startswith("✓")
-        assert hints[13] == "✓"
+async def test_a_click_on_the_lens_of_the_suite_ends_in_scores_beside_the_lines(
+    editor: Editor, suite: Path
+) -> None:
+    uri = editor.open(suite)
+    command = lens(await editor.lenses(uri), 0)
+    assert command.title == "▶ Run suite"
+    answer = await editor.command(command.command, *(command.arguments or ()))
+    assert answer["status"] == "failed"
+    written = results_of(answer)
+    assert {task["test_id"] for task in written["tasks"]} == {"one", "two"}
+    hints = await hint_labels(editor, uri)
+    assert hints[6].startswith("✗")
+    assert hints[10].startswith("✓")
+    assert hints[13] == "✓"
 
 
-async def test_the_id_of_a_lens_runs_and_its_own_results_are_shown_beside_newer_ones(suite: Path) -> None:
-    async with opened(suite) as (editor, uri):
-        command = lens(await editor.lenses(uri), 9)
-        assert list(command.arguments or ()) == [{"id": f"{suite.as_posix()}::::long_enough"}]
-        first = await editor.command(command.command, *(command.arguments or ()))
-        runs = [run for task in results_of(first)["tasks"] for run in task["runs"]]
-        assert {name for run in runs for name in run["validations"]} == {"long_enough"}
-        newer = write_newer_results(Path(first["resultsFile"]), passed=False)
-        editor.changed(newer, kind=types.FileChangeType.Created)
-        assert (await hint_labels(editor, uri))[10].startswith("✗")
-        await editor.command(command.command, *(command.arguments or ()))
-        assert (await hint_labels(editor, uri))[10].startswith("✓")
+async def test_the_id_of_a_lens_runs_and_its_own_results_are_shown_beside_newer_ones(
+    editor: Editor, suite: Path
+) -> None:
+    uri = editor.open(suite)
+    command = lens(await editor.lenses(uri), 9)
+    assert list(command.arguments or ()) == [{"id": f"{suite.as_posix()}::::long_enough"}]
+    first = await editor.command(command.command, *(command.arguments or ()))
+    runs = [run for task in results_of(first)["tasks"] for run in task["runs"]]
+    assert {name for run in runs for name in run["validations"]} == {"long_enough"}
+    newer = write_newer_results(Path(first["resultsFile"]), passed=False)
+    editor.changed(newer, kind=types.FileChangeType.Created)
+    assert (await hint_labels(editor, uri))[10].startswith("✗")
+    await editor.command(command.command, *(command.arguments or ()))
+    assert (await hint_labels(editor, uri))[10].startswith("✓")
 
 
 async def test_a_client_that_asks_for_options_has_a_lens_for_it_and_runs_with_them(suite: Path) -> None:
@@ -166,13 +168,12 @@ async def test_a_client_that_asks_for_options_has_a_lens_for_it_and_runs_with_th
         ]
 
 
-async def test_a_task_runs_alone(suite: Path) -> None:
+async def test_a_task_runs_alone(editor: Editor, suite: Path) -> None:
     task = suite.parent / "tasks" / "two.yaml"
-    async with editing(suite.parent) as editor:
-        command = lens(await editor.lenses(editor.open(task)), 0)
-        answer = await editor.command(command.command, *(command.arguments or ()))
-        written = results_of(answer)
-        assert [found["test_id"] for found in written["tasks"]] == ["two"]
+    command = lens(await editor.lenses(editor.open(task)), 0)
+    answer = await editor.command(command.command, *(command.arguments or ()))
+    written = results_of(answer)
+    assert [found["test_id"] for found in written["tasks"]] == ["two"]
 
 
 async def test_progress_is_shown_with_a_token_of_the_server_or_of_the_client(suite: Path) -> None:
@@ -250,8 +251,8 @@ async def test_cancelling_the_request_cancels_its_run(hanging_suite: Path) -> No
         )
 
 
-async def test_a_killed_engine_ends_the_run_and_the_next_one_works(suite: Path, hanging_suite: Path) -> None:
-    async with editing(suite.parent) as editor:
+async def test_a_killed_engine_ends_the_run_and_the_next_one_works(hanging_suite: Path) -> None:
+    async with editing(hanging_suite.parent) as editor:
         running = await hang(editor, hanging_suite)
         (engine,) = psutil.Process(editor.process_id).children()
         engine.kill()
@@ -259,7 +260,7 @@ async def test_a_killed_engine_ends_the_run_and_the_next_one_works(suite: Path, 
         assert answer["status"] == "error"
         assert "engine" in answer["message"]
         mend(hanging_suite)
-        assert (await editor.command("waza.run", {"suite": str(suite)}))["status"] == "failed"
+        assert (await editor.command("waza.run", {"suite": str(hanging_suite)}))["status"] == "failed"
         assert "did not finish" in editor.messages[0].message
 
 
@@ -288,14 +289,13 @@ async def test_unsaved_changes_are_told_of_once(suite: Path) -> None:
         assert [told.message for told in editor.messages].count(unsaved) == 1
 
 
-async def test_an_odd_id_never_means_everything(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        for given in ("", "::", "::one", "::::speaks", None, 7, ["one"]):
-            with pytest.raises(JsonRpcException, match=r"`id` of waza\.run"):
-                await editor.command("waza.run", {"id": given})
-        with pytest.raises(JsonRpcException, match="not both"):
-            await editor.command("waza.run", {"id": suite.as_posix(), "task": "one"})
-        assert not (suite.parent / ".waza").exists()
+async def test_an_odd_id_never_means_everything(editor: Editor, suite: Path) -> None:
+    for given in ("", "::", "::one", "::::speaks", None, 7, ["one"]):
+        with pytest.raises(JsonRpcException, match=r"`id` of waza\.run"):
+            await editor.command("waza.run", {"id": given})
+    with pytest.raises(JsonRpcException, match="not both"):
+        await editor.command("waza.run", {"id": suite.as_posix(), "task": "one"})
+    assert not (suite.parent / ".waza").exists()
 
 
 ODD_VALUES: list[Any] = ["", [], ["one"], {}, {"id": "one"}, 1, 0, True, False, 1.5]
@@ -324,13 +324,12 @@ async def test_an_argument_of_a_wrong_type_never_means_everything(suite: Path) -
         assert not (suite.parent / ".waza").exists()
 
 
-async def test_what_is_not_there_does_not_run_the_rest(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        for kind, name in (("task", "three"), ("grader", "three"), ("task", "o"), ("task", "*")):
-            answer = await editor.command("waza.run", {"suite": str(suite), kind: name})
-            assert answer["status"] == "error"
-            assert name.strip("*") in answer["message"]
-        assert not (suite.parent / ".waza").exists()
+async def test_what_is_not_there_does_not_run_the_rest(editor: Editor, suite: Path) -> None:
+    for kind, name in (("task", "three"), ("grader", "three"), ("task", "o"), ("task", "*")):
+        answer = await editor.command("waza.run", {"suite": str(suite), kind: name})
+        assert answer["status"] == "error"
+        assert name.strip("*") in answer["message"]
+    assert not (suite.parent / ".waza").exists()
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Runs as the server sees them, against an engine that misbehaves on demand."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import sys

@@ -10,11 +10,11 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from tests.engine.suites import run
+from tests.engine.suites import recorded, run
 from tests.protocol.editor import Editor, editing, write_suite
 from waza_engine.results.places import JOURNAL_SUFFIX
 
-pytestmark = pytest.mark.check
+pytestmark = [pytest.mark.check, pytest.mark.asyncio(loop_scope="module")]
 
 SUITE = """\
 name: greets
@@ -37,9 +37,9 @@ SKILL = "---\nname: greeter\ndescription: Greets.\n---\nDo it.\n"
 
 
 @pytest.fixture
-def suite(tmp_path: Path) -> Path:
-    (tmp_path / "SKILL.md").write_text(SKILL, "utf-8")
-    path = write_suite(tmp_path / "evals", SUITE, one=ONE, two=TWO)
+def suite(own_folder: Path) -> Path:
+    (own_folder / "SKILL.md").write_text(SKILL, "utf-8")
+    path = write_suite(own_folder / "evals", SUITE, one=ONE, two=TWO)
     (path.parent / "trigger_tests.yaml").write_text(TRIGGERS, "utf-8")
     run(path)
     return path
@@ -132,28 +132,26 @@ async def test_a_changed_skill_makes_all_of_the_suite_stale_and_is_named(suite: 
         assert await stale(editor, suite) == [("", "stale: SKILL.md +1 −0", True)]
 
 
-async def test_grading_again_makes_it_fresh_and_live_verdicts_do_not(suite: Path) -> None:
-    async with editing(suite.parents[1]) as editor:
-        task = suite.parent / "tasks/one.yaml"
-        uri = edit(editor, task, "contains: [Say]", "contains: [say]")
-        text = ONE.replace("contains: [Say]", "contains: [say]")
-        editor.replace(uri, 3, text.replace("output_contains: [hello]", "output_contains: [Say]"))
-        assert len(await stale(editor, suite)) == 4
-        await editor.command("waza.regrade", {"id": f"{suite.as_posix()}::one::polite"})
-        assert [name for name, _, _ in await stale(editor, suite)] == ["", "::one", "::one::_output_contains"]
-        await editor.command("waza.regrade", {"id": f"{suite.as_posix()}::one"})
-        assert await stale(editor, suite) == []
-        editor.replace(uri, 4, ONE)
-        assert [name for name, _, _ in await stale(editor, suite)][:2] == ["", "::one"]
+async def test_grading_again_makes_it_fresh_and_live_verdicts_do_not(editor: Editor, suite: Path) -> None:
+    task = suite.parent / "tasks/one.yaml"
+    uri = edit(editor, task, "contains: [Say]", "contains: [say]")
+    text = ONE.replace("contains: [Say]", "contains: [say]")
+    editor.replace(uri, 3, text.replace("output_contains: [hello]", "output_contains: [Say]"))
+    assert len(await stale(editor, suite)) == 4
+    await editor.command("waza.regrade", {"id": f"{suite.as_posix()}::one::polite"})
+    assert [name for name, _, _ in await stale(editor, suite)] == ["", "::one", "::one::_output_contains"]
+    await editor.command("waza.regrade", {"id": f"{suite.as_posix()}::one"})
+    assert await stale(editor, suite) == []
+    editor.replace(uri, 4, ONE)
+    assert [name for name, _, _ in await stale(editor, suite)][:2] == ["", "::one"]
 
 
-async def test_a_run_makes_it_fresh(suite: Path) -> None:
+async def test_a_run_makes_it_fresh(editor: Editor, suite: Path) -> None:
     task = suite.parent / "tasks/one.yaml"
     task.write_text(ONE.replace("Say hello", "Say hello, Say"), "utf-8")
-    async with editing(suite.parents[1]) as editor:
-        assert len(await stale(editor, suite)) == 2
-        await editor.command("waza.run", {"id": f"{suite.as_posix()}::one"})
-        assert await stale(editor, suite) == []
+    assert len(await stale(editor, suite)) == 2
+    await editor.command("waza.run", {"id": f"{suite.as_posix()}::one"})
+    assert await stale(editor, suite) == []
 
 
 async def shown(editor: Editor, suite: Path, since: str = "", *results: str) -> list[tuple[str, str, bool]]:
@@ -163,24 +161,23 @@ async def shown(editor: Editor, suite: Path, since: str = "", *results: str) -> 
     return [(each["id"].removeprefix(suite.as_posix()), each["words"], each["whole"]) for each in found]
 
 
-async def test_what_ran_in_a_terminal_since_is_not_what_the_client_shows(suite: Path) -> None:
+async def test_what_ran_in_a_terminal_since_is_not_what_the_client_shows(editor: Editor, suite: Path) -> None:
     newer = "stale: a newer run is recorded"
-    async with editing(suite.parents[1]) as editor:
-        since = datetime.now(UTC).isoformat()
-        assert await shown(editor, suite, since) == []
-        done = await editor.command("waza.run", {"id": suite.as_posix()})
-        assert await shown(editor, suite, since, done["resultsFile"]) == []
-        report, _ = run(suite, tasks=("one",))
-        assert report.results_file is not None
-        editor.changed(report.results_file, kind=types.FileChangeType.Created)
-        found = await shown(editor, suite, since, done["resultsFile"])
-        assert found == [("", newer, False), ("::one", f"{newer}, it passed", True)]
-        await editor.command("waza.regrade", {"id": f"{suite.as_posix()}::one"})
-        assert await shown(editor, suite, since, done["resultsFile"]) == []
-        report, _ = run(suite)
-        assert report.results_file is not None
-        editor.changed(report.results_file, kind=types.FileChangeType.Created)
-        assert await shown(editor, suite, since, done["resultsFile"]) == [("", f"{newer}, it passed", True)]
+    since = datetime.now(UTC).isoformat()
+    assert await shown(editor, suite, since) == []
+    done = await editor.command("waza.run", {"id": suite.as_posix()})
+    assert await shown(editor, suite, since, done["resultsFile"]) == []
+    report, _ = run(suite, tasks=("one",))
+    assert report.results_file is not None
+    editor.changed(report.results_file, kind=types.FileChangeType.Created)
+    found = await shown(editor, suite, since, done["resultsFile"])
+    assert found == [("", newer, False), ("::one", f"{newer}, it passed", True)]
+    await editor.command("waza.regrade", {"id": f"{suite.as_posix()}::one"})
+    assert await shown(editor, suite, since, done["resultsFile"]) == []
+    report, _ = run(suite)
+    assert report.results_file is not None
+    editor.changed(report.results_file, kind=types.FileChangeType.Created)
+    assert await shown(editor, suite, since, done["resultsFile"]) == [("", f"{newer}, it passed", True)]
 
 
 @pytest.mark.parametrize(
@@ -188,38 +185,36 @@ async def test_what_ran_in_a_terminal_since_is_not_what_the_client_shows(suite: 
     [(1, True, "passed"), (2, True, "waits for a review"), (2, False, "failed")],
 )
 async def test_what_is_shown_as_waiting_is_stale_when_a_person_has_reviewed_it(
-    tmp_path: Path, trials: int, passed: bool, came_to: str
+    editor: Editor, own_folder: Path, trials: int, passed: bool, came_to: str
 ) -> None:
     human = "  - {type: human, name: expert}\n"
     text = SUITE.replace("trials_per_task: 1", f"trials_per_task: {trials}")
-    suite = write_suite(tmp_path, text + human, one=ONE, two=TWO)
-    async with editing(tmp_path) as editor:
-        since = datetime.now(UTC) - timedelta(seconds=1)  # a review is written down in whole seconds
-        done = await editor.command("waza.run", {"id": suite.as_posix()})
-        assert await shown(editor, suite, since.isoformat(), done["resultsFile"]) == []
-        review = {"id": f"{suite.as_posix()}::one::expert", "trial": 1, "passed": passed}
-        await editor.command("waza.review", review)
-        words = f"stale: reviewed since, it {came_to}"
-        assert await shown(editor, suite, since.isoformat(), done["resultsFile"]) == [
-            ("", words, False),
-            ("::one", words, False),
-            ("::one::expert", words, True),
-        ]
+    suite = write_suite(own_folder, text + human, one=ONE, two=TWO)
+    since = datetime.now(UTC) - timedelta(seconds=1)  # a review is written down in whole seconds
+    done = await editor.command("waza.run", {"id": suite.as_posix()})
+    assert await shown(editor, suite, since.isoformat(), done["resultsFile"]) == []
+    review = {"id": f"{suite.as_posix()}::one::expert", "trial": 1, "passed": passed}
+    await editor.command("waza.review", review)
+    words = f"stale: reviewed since, it {came_to}"
+    assert await shown(editor, suite, since.isoformat(), done["resultsFile"]) == [
+        ("", words, False),
+        ("::one", words, False),
+        ("::one::expert", words, True),
+    ]
 
 
 async def test_a_run_that_was_killed_is_no_newer_one_than_itself(suite: Path) -> None:
     since = datetime.now(UTC).isoformat()
-    report, _ = run(suite)
-    assert report.results_file is not None
-    document = json.loads(report.results_file.read_text("utf-8"))
+    record = recorded(suite)
+    document = json.loads(record.read_text("utf-8"))
     tasks = document.pop("tasks")
     lines = "".join(f"{json.dumps(line)}\n" for line in (document, *tasks))
-    report.results_file.with_name(f"{report.results_file.stem}{JOURNAL_SUFFIX}").write_text(lines, "utf-8")
-    report.results_file.unlink()
+    record.with_name(f"{record.stem}{JOURNAL_SUFFIX}").write_text(lines, "utf-8")
+    record.unlink()
     async with editing(suite.parents[1]) as editor:
         newer = ("", "stale: a newer run is recorded", False)
         assert newer in await shown(editor, suite, since)
-        assert await shown(editor, suite, since, str(report.results_file)) == []
+        assert await shown(editor, suite, since, str(record)) == []
 
 
 async def test_what_a_client_shows_is_stale_when_its_record_is_gone(suite: Path) -> None:

@@ -13,7 +13,7 @@ from pygls.exceptions import JsonRpcException
 
 from tests.protocol.editor import Editor, editing, suite_with, write_suite
 
-pytestmark = pytest.mark.check
+pytestmark = [pytest.mark.check, pytest.mark.asyncio(loop_scope="module")]
 
 SUITE = suite_with("""\
 graders:
@@ -29,10 +29,15 @@ TWO = "id: two\nname: Task two\ninputs: {prompt: Say hello}\nexpected: {output_c
 TRIGGERS = "skill: explainer\nshould_trigger_prompts:\n  - prompt: Explain it\n"
 
 
+@pytest.fixture(scope="module")
+def editor_options() -> dict[str, Any]:
+    return {"options": {"runEvents": True}}
+
+
 @pytest.fixture
-def suite(tmp_path: Path) -> Path:
-    path = write_suite(tmp_path, SUITE, one=ONE, two=TWO)
-    (tmp_path / "trigger_tests.yaml").write_text(TRIGGERS)
+def suite(own_folder: Path) -> Path:
+    path = write_suite(own_folder, SUITE, one=ONE, two=TWO)
+    (own_folder / "trigger_tests.yaml").write_text(TRIGGERS)
     return path
 
 
@@ -150,16 +155,15 @@ async def test_a_parent_that_is_no_id_is_refused(suite: Path) -> None:
 
 
 async def test_a_grader_of_a_checkpoint_has_its_item_and_its_failure_at_the_line_of_its_check(
-    suite: Path,
+    editor: Editor, suite: Path
 ) -> None:
     asked = "\n  - after_turn: 1\n    graders:\n      - type: text\n        name: asks\n"
     checks = "        config:\n          contains:\n            - Say hello\n            - Which one?\n"
     (suite.parent / "tasks" / "two.yaml").write_text(f"{TWO}checkpoints:{asked}{checks}", "utf-8")
     asks = f"{suite.as_posix()}::two::asks after turn 1"
-    async with editing(suite.parent, options={"runEvents": True}) as editor:
-        items = await items_below(editor, f"{suite.as_posix()}::two")
-        assert items[1] == (asks, "grader", "asks after turn 1", "two.yaml", 7)
-        told = await events_of(editor, suite)
+    items = await items_below(editor, f"{suite.as_posix()}::two")
+    assert items[1] == (asks, "grader", "asks after turn 1", "two.yaml", 7)
+    told = await events_of(editor, suite)
     (said,) = [event for event in told if event["kind"] == "graded" and event["item"] == asks]
     assert _line(said["location"]) == ("two.yaml", 7)
     (failure,) = said["failures"]
@@ -167,36 +171,35 @@ async def test_a_grader_of_a_checkpoint_has_its_item_and_its_failure_at_the_line
     assert "Which one?" in failure["message"]
 
 
-async def test_a_list_that_is_expected_stands_at_its_key_where_no_item_has_its_mark(suite: Path) -> None:
+async def test_a_list_that_is_expected_stands_at_its_key_where_no_item_has_its_mark(
+    editor: Editor, suite: Path
+) -> None:
     two = TWO.replace("{output_contains: [goodbye]}", "\n  output_contains:\n    - Say hello\n    - goodbye")
     (suite.parent / "tasks" / "two.yaml").write_text(two, "utf-8")
     expected = f"{suite.as_posix()}::two::_output_contains"
-    async with editing(suite.parent, options={"runEvents": True}) as editor:
-        items = await items_below(editor, f"{suite.as_posix()}::two")
-        assert items[-1] == (expected, "grader", "expected.output_contains", "two.yaml", 4)
-        told = await events_of(editor, suite)
+    items = await items_below(editor, f"{suite.as_posix()}::two")
+    assert items[-1] == (expected, "grader", "expected.output_contains", "two.yaml", 4)
+    told = await events_of(editor, suite)
     (said,) = [event for event in told if event["kind"] == "graded" and event["item"] == expected]
     assert _line(said["location"]) == ("two.yaml", 4)
     assert [_line(failure["location"]) for failure in said["failures"]] == [("two.yaml", 6)]
 
 
-async def test_colours_of_programs_are_left_out_of_what_is_told(suite: Path) -> None:
+async def test_colours_of_programs_are_left_out_of_what_is_told(editor: Editor, suite: Path) -> None:
     says = "print('\\x1b[31mred\\x1b[0m\\x07'); raise SystemExit(1)"
     program = (
         f"{{type: program, name: paints, config: {{command: '{sys.executable}', args: [-c, \"{says}\"]}}}}"
     )
     (suite.parent / "tasks" / "one.yaml").write_text(f"{ONE}  - {program}\n", "utf-8")
-    async with editing(suite.parent, options={"runEvents": True}) as editor:
-        told = await events_of(editor, suite)
+    told = await events_of(editor, suite)
     (said,) = [event for event in told if event["kind"] == "graded" and event["grader"] == "paints"]
     assert "red\\x07" in said["message"]
     assert "\x1b" not in json.dumps(told, ensure_ascii=False)
 
 
-async def test_a_failure_is_told_at_the_line_of_its_check(suite: Path) -> None:
+async def test_a_failure_is_told_at_the_line_of_its_check(editor: Editor, suite: Path) -> None:
     place = suite.as_posix()
-    async with editing(suite.parent, options={"runEvents": True}) as editor:
-        told = await events_of(editor, suite)
+    told = await events_of(editor, suite)
     graded = {event["item"]: event for event in told if event["kind"] == "graded"}
     speaks = graded[f"{place}::one::speaks"]
     assert _line(speaks["location"]) == ("eval.yaml", 5)
@@ -225,9 +228,8 @@ async def test_a_client_that_did_not_ask_hears_nothing(suite: Path) -> None:
         assert await events_of(editor, suite) == []
 
 
-async def test_chosen_tasks_run_with_the_options_that_are_given(suite: Path) -> None:
-    async with editing(suite.parent, options={"runEvents": True}) as editor:
-        told = await events_of(editor, suite, tasks=["two"], options={"trials": 2})
+async def test_chosen_tasks_run_with_the_options_that_are_given(editor: Editor, suite: Path) -> None:
+    told = await events_of(editor, suite, tasks=["two"], options={"trials": 2})
     started = [(event["task"], event["trial"]) for event in told if event["kind"] == "started"]
     assert sorted(started) == [("two", 1), ("two", 2)]
 
@@ -267,14 +269,13 @@ async def test_the_last_run_of_a_task_is_a_page_to_read(suite: Path) -> None:
     assert "Task one" not in page["markdown"]
 
 
-async def test_grading_again_is_told_as_a_run_is_and_says_so(suite: Path) -> None:
+async def test_grading_again_is_told_as_a_run_is_and_says_so(editor: Editor, suite: Path) -> None:
     place = suite.as_posix()
-    async with editing(suite.parent, options={"runEvents": True}) as editor:
-        told = await events_of(editor, suite)
-        told.clear()
-        editor.open(suite, SUITE.replace("a phrase that no answer has", "hello"))
-        request = types.ExecuteCommandParams("waza.regrade", [{"id": f"{place}::one"}])
-        await editor.workspace_execute_command_async(request)
+    told = await events_of(editor, suite)
+    told.clear()
+    editor.open(suite, SUITE.replace("a phrase that no answer has", "hello"))
+    request = types.ExecuteCommandParams("waza.regrade", [{"id": f"{place}::one"}])
+    await editor.workspace_execute_command_async(request)
     assert all(event["regraded"] and event["target"] == f"{place}::one" for event in told)
     assert [(event["kind"], event.get("item")) for event in told] == [
         ("graded", f"{place}::one::speaks"),
@@ -287,14 +288,13 @@ async def test_grading_again_is_told_as_a_run_is_and_says_so(suite: Path) -> Non
 
 
 async def test_one_grader_that_judges_again_closes_its_task_with_what_the_others_had_said(
-    suite: Path,
+    editor: Editor, suite: Path
 ) -> None:
     place = suite.as_posix()
-    async with editing(suite.parent, options={"runEvents": True}) as editor:
-        told = await events_of(editor, suite)
-        told.clear()
-        editor.open(suite, SUITE.replace("a phrase that no answer has", "hello"))
-        await editor.command("waza.regrade", {"id": f"{place}::::speaks"})
+    told = await events_of(editor, suite)
+    told.clear()
+    editor.open(suite, SUITE.replace("a phrase that no answer has", "hello"))
+    await editor.command("waza.regrade", {"id": f"{place}::::speaks"})
     closed = next(
         event for event in told if event.get("item") == f"{place}::one" and event["kind"] != "graded"
     )
@@ -303,15 +303,14 @@ async def test_one_grader_that_judges_again_closes_its_task_with_what_the_others
     assert judged == {"speaks": "passed", "looks": "pending"}
 
 
-async def test_where_two_texts_were_compared_both_are_told(suite: Path) -> None:
+async def test_where_two_texts_were_compared_both_are_told(editor: Editor, suite: Path) -> None:
     (suite.parent / "fixtures").mkdir()
     for name, text in (("notes.txt", "one\n"), ("wanted.txt", "two\n")):
         (suite.parent / "fixtures" / name).write_text(text, "utf-8")
     grader = "{type: diff, name: same, config: {expected_files: [{path: notes.txt, snapshot: wanted.txt}]}}"
     task = f"id: one\nname: one\ninputs: {{prompt: Hi, files: [notes.txt]}}\ngraders:\n  - {grader}\n"
     (suite.parent / "tasks/one.yaml").write_text(task, "utf-8")
-    async with editing(suite.parent, options={"runEvents": True}) as editor:
-        told = await events_of(editor, suite, tasks=["one"])
+    told = await events_of(editor, suite, tasks=["one"])
     (failure,) = next(event["failures"] for event in told if event.get("grader") == "same")
     assert (failure["expected"], failure["actual"]) == ("two\n", "one\n")
     assert _line(failure["location"]) == ("one.yaml", 4)
@@ -343,25 +342,23 @@ async def marked(editor: Editor, uri: str, count: int) -> None:
         await editor.until(lambda seen=seen: editor.refreshed["inlay hints"] > seen)
 
 
-async def test_several_prompts_are_tried_in_one_run(suite: Path) -> None:
+async def test_several_prompts_are_tried_in_one_run(editor: Editor, suite: Path) -> None:
     file = suite.parent / "trigger_tests.yaml"
     file.write_text(file.read_text("utf-8") + "  - {prompt: Say more}\n  - {prompt: Say no more}\n", "utf-8")
-    async with editing(suite.parent, options={"runEvents": True}) as editor:
-        told = await events_of(editor, suite, prompts=["Explain it", "Say no more"])
-        prompts = [f"{suite.as_posix()}#triggers:{text}" for text in ("Explain it", "Say no more")]
-        assert sorted(event["item"] for event in told if event["kind"] == "tried") == prompts
-        assert [event["kind"] for event in told].count("ended") == 1
-        assert not [event for event in told if "task" in event]
-        for wrong in ([], [1], "Explain it"):
-            with pytest.raises(JsonRpcException, match="prompts"):
-                await editor.command("waza.run", {"id": suite.as_posix(), "prompts": wrong})
+    told = await events_of(editor, suite, prompts=["Explain it", "Say no more"])
+    prompts = [f"{suite.as_posix()}#triggers:{text}" for text in ("Explain it", "Say no more")]
+    assert sorted(event["item"] for event in told if event["kind"] == "tried") == prompts
+    assert [event["kind"] for event in told].count("ended") == 1
+    assert not [event for event in told if "task" in event]
+    for wrong in ([], [1], "Explain it"):
         with pytest.raises(JsonRpcException, match="prompts"):
-            await editor.command("waza.run", {"id": prompts[0], "prompts": ["Explain it"]})
+            await editor.command("waza.run", {"id": suite.as_posix(), "prompts": wrong})
+    with pytest.raises(JsonRpcException, match="prompts"):
+        await editor.command("waza.run", {"id": prompts[0], "prompts": ["Explain it"]})
 
 
-async def test_tasks_and_prompts_are_run_together(suite: Path) -> None:
-    async with editing(suite.parent, options={"runEvents": True}) as editor:
-        told = await events_of(editor, suite, tasks=["two"], prompts=["Explain it"])
+async def test_tasks_and_prompts_are_run_together(editor: Editor, suite: Path) -> None:
+    told = await events_of(editor, suite, tasks=["two"], prompts=["Explain it"])
     assert {event["task"] for event in told if "task" in event} == {"two"}
     assert [event["prompt"] for event in told if event["kind"] == "tried"] == ["Explain it"]
     assert [event["kind"] for event in told].count("ended") == 1
@@ -370,50 +367,47 @@ async def test_tasks_and_prompts_are_run_together(suite: Path) -> None:
 
 @pytest.mark.parametrize("chosen", [None, ["Say *"]], ids=["by its id", "by its text"])
 async def test_a_prompt_that_looks_like_a_pattern_runs_nothing_else(
-    suite: Path, chosen: list[str] | None
+    editor: Editor, suite: Path, chosen: list[str] | None
 ) -> None:
     """``Say *`` was chosen and is written otherwise by now: the prompts that it would match stay untried."""
     file = suite.parent / "trigger_tests.yaml"
     file.write_text(file.read_text("utf-8") + "  - {prompt: Say more}\n  - {prompt: Say no more}\n", "utf-8")
     target = suite.as_posix() if chosen else f"{suite.as_posix()}#triggers:Say *"
     limits = {"prompts": chosen} if chosen else {}
-    async with editing(suite.parent, options={"runEvents": True}) as editor:
-        answer = await editor.command("waza.run", {"id": target, **limits})
-        assert (answer["status"], answer["resultsFile"]) == ("error", None)
-        file.write_text(file.read_text("utf-8") + "  - {prompt: Say *}\n", "utf-8")
-        told = await events_of(editor, target, **limits)
-        assert [event["prompt"] for event in told if event["kind"] == "tried"] == ["Say *"]
+    answer = await editor.command("waza.run", {"id": target, **limits})
+    assert (answer["status"], answer["resultsFile"]) == ("error", None)
+    file.write_text(file.read_text("utf-8") + "  - {prompt: Say *}\n", "utf-8")
+    told = await events_of(editor, target, **limits)
+    assert [event["prompt"] for event in told if event["kind"] == "tried"] == ["Say *"]
 
 
-async def test_a_prompt_is_tried_alone_and_the_others_keep_their_marks(suite: Path) -> None:
+async def test_a_prompt_is_tried_alone_and_the_others_keep_their_marks(editor: Editor, suite: Path) -> None:
     file = suite.parent / "trigger_tests.yaml"
     file.write_text(file.read_text("utf-8") + "  - {prompt: Say more}\n", "utf-8")
     prompt = f"{suite.as_posix()}#triggers:Say more"
-    async with editing(suite.parent, options={"runEvents": True}) as editor:
-        uri = editor.open(file)
-        titles = await editor.titles(uri)
-        assert titles == ["▶ Run prompt", "▶ Run prompt"]
-        await editor.command("waza.run", {"id": suite.as_posix()})
-        await marked(editor, uri, 2)
-        told = await events_of(editor, prompt)
-        assert [event["item"] for event in told if event["kind"] == "tried"] == [prompt]
-        assert {event["target"] for event in told} == {prompt}
-        assert not [event for event in told if "task" in event]
-        await marked(editor, uri, 2)
-        with pytest.raises(JsonRpcException, match="nothing to grade again"):
-            await editor.command("waza.regrade", {"id": prompt})
+    uri = editor.open(file)
+    titles = await editor.titles(uri)
+    assert titles == ["▶ Run prompt", "▶ Run prompt"]
+    await editor.command("waza.run", {"id": suite.as_posix()})
+    await marked(editor, uri, 2)
+    told = await events_of(editor, prompt)
+    assert [event["item"] for event in told if event["kind"] == "tried"] == [prompt]
+    assert {event["target"] for event in told} == {prompt}
+    assert not [event for event in told if "task" in event]
+    await marked(editor, uri, 2)
+    with pytest.raises(JsonRpcException, match="nothing to grade again"):
+        await editor.command("waza.regrade", {"id": prompt})
 
 
-async def test_each_event_has_the_token_of_the_run_that_it_is_of(suite: Path) -> None:
+async def test_each_event_has_the_token_of_the_run_that_it_is_of(editor: Editor, suite: Path) -> None:
     tokens: set[Any] = set()
 
     def hear(params: Any) -> None:
         tokens.add(params.token)
 
-    async with editing(suite.parent, options={"runEvents": True}) as editor:
-        editor.feature("waza/runEvent")(hear)
-        await editor.command("waza.run", {"id": suite.as_posix(), "workDoneToken": "mine"})
-        assert tokens == {"mine"}
+    editor.feature("waza/runEvent")(hear)
+    await editor.command("waza.run", {"id": suite.as_posix(), "workDoneToken": "mine"})
+    assert tokens == {"mine"}
 
 
 async def test_a_page_says_that_its_answers_were_graded_again(suite: Path) -> None:

@@ -1,7 +1,5 @@
 """What is answered at a checkpoint, what makes the running work void, and who may touch the session."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

@@ -10,7 +10,7 @@ import psutil
 import pytest
 from lsprotocol import types
 
-from tests.engine.suites import run
+from tests.engine.suites import recorded
 from tests.protocol.editor import Editor, is_told_to_ask_again, write_suite
 from tests.protocol.workspace import opened
 from waza_engine.results.places import JOURNAL_SUFFIX
@@ -42,16 +42,15 @@ def suite(tmp_path: Path) -> Path:
 
 def journal_of(suite: Path, process: subprocess.Popen[bytes]) -> Path:
     """Make the journal of a run that has finished its task and goes on, as it would stand there."""
-    report, _ = run(suite)
-    assert report.results_file is not None
-    document = json.loads(report.results_file.read_text("utf-8"))
-    report.results_file.unlink()
+    record = recorded(suite)
+    document = json.loads(record.read_text("utf-8"))
+    record.unlink()
     tasks = document.pop("tasks")
     owner = {"pid": process.pid, "started": psutil.Process(process.pid).create_time()}
     planned = [{"test_id": "one", "display_name": "one"}]
     del document["summary"], document["metadata"]["engine"]["conclusion"]
     lines = [{**document, "process": owner, "planned": planned}, *tasks]
-    journal = report.results_file.with_name(f"{report.results_file.stem}{JOURNAL_SUFFIX}")
+    journal = record.with_name(f"{record.stem}{JOURNAL_SUFFIX}")
     journal.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
     return journal
 

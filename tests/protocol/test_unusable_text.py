@@ -1,7 +1,5 @@
 """Every own request refuses ids, names and paths with NUL or half of a surrogate pair, with a sentence."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 import pytest

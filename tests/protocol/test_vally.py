@@ -1,7 +1,5 @@
 """Eval files of Vally through the real server: checked, repaired and completed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -8,7 +8,7 @@ import fs from "node:fs";
 import { createRequire } from "node:module";
 
 const [, repository] = /^Repository = "(.+)"$/m.exec(fs.readFileSync("../pyproject.toml", "utf8"));
-const [, version] = /^__version__ = "(.+)"$/m.exec(fs.readFileSync("../waza_engine/__init__.py", "utf8"));
+const [, version] = /^__version__ = "(.+)"$/m.exec(fs.readFileSync("../waza_engine/version.py", "utf8"));
 
 const written = fs.readFileSync("package.json", "utf8");
 const manifest = JSON.parse(written);

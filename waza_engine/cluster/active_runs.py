@@ -11,14 +11,13 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-import psutil
-
 from waza_engine.boundary import suite_boundary
 from waza_engine.cluster.bundle import content_name, manifest_name, settings_on_worker
 from waza_engine.cluster.host import Host, Request
 from waza_engine.cluster.run_store import FolderRunStore, RunStore
 from waza_engine.executors.base import ExecutorError
 from waza_engine.results.json_values import Block, text_of
+from waza_engine.results.reading.journals import this_process
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.settings.table import RunSettings
@@ -211,12 +210,7 @@ class ActiveRun:
             self.close_host(baseline)
 
     def _renew(self) -> None:
-        process = {
-            "pid": os.getpid(),
-            "started": psutil.Process().create_time(),
-            "booted": psutil.boot_time(),
-        }
-        self.run_store.write_lease(WORKER, {"machine": platform.node(), "process": process})
+        self.run_store.write_lease(WORKER, {"machine": platform.node(), "process": this_process()})
         self._renewed = time.monotonic()
 
 

@@ -6,6 +6,7 @@ goes. Files that git ignores, files that hold credentials, and folders such as `
 
 from __future__ import annotations
 
+import atexit
 import gzip
 import hashlib
 import io
@@ -283,7 +284,9 @@ def _folder_of(digest: str, cache: Path | None) -> Path:
         make_folder(bundles / digest[:16])
     except OSError:
         # A container may have no home folder. Workspaces of a worker that was killed are removed by others.
-        return Path(tempfile.mkdtemp(prefix=workspace_prefix(os.getpid())))
+        folder = Path(tempfile.mkdtemp(prefix=workspace_prefix(os.getpid())))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        return folder
     for other in bundles.iterdir():
         with suppress(OSError):
             if time.time() - other.stat().st_mtime > _UNUSED_SECONDS:

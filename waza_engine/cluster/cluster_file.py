@@ -137,6 +137,5 @@ def _is_range(adapt: object) -> bool:
     if not isinstance(adapt, Mapping):
         return False
     found = cast("Mapping[object, object]", adapt)
-    numbers = [found.get("minimum", 1), found.get("maximum", 1)]
     known = found.keys() <= {"minimum", "maximum"}
-    return known and all(isinstance(number, int) and number >= 0 for number in numbers)
+    return known and all(isinstance(number, int) and number >= 0 for number in found.values())

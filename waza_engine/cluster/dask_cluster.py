@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from distributed import Client, Future, LocalCluster
@@ -78,7 +77,7 @@ class DaskCluster:
         self._slots = 0
         self._looked: tuple[float, Set[str]] = (0.0, frozenset())
         self._heard = 0.0
-        self._empty_since: float | None = None
+        self._seen = self._alive = 0.0
         self._closing = contextlib.ExitStack()
         self._run_stores = SharedRunStores(store, warn)
         self._closing.callback(self._run_stores.close)
@@ -92,9 +91,7 @@ class DaskCluster:
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._closing.close()
 
     def abandon(self) -> None:
@@ -125,7 +122,7 @@ class DaskCluster:
             return "the scheduler of the cluster is gone"
         if time.monotonic() - self._heard > _SILENT_SECONDS:
             return "the scheduler of the cluster does not answer"
-        if self._empty_since is not None and time.monotonic() - self._empty_since > self._patience:
+        if not self._slots and time.monotonic() - self._alive > self._patience:
             return "no worker of the cluster is left"
         return ""
 
@@ -241,7 +238,10 @@ class DaskCluster:
 
     @property
     def _patience(self) -> float:
-        return 0.0 if self._local is not None and self._local.are_gone else _NO_WORKER_SECONDS
+        """Return for how many seconds a run waits for workers since it has heard from the last one."""
+        if self._local is not None and self._local.are_gone:
+            return 0.0
+        return _QUEUE_SECONDS if self._is_adaptive else _NO_WORKER_SECONDS
 
     def _started(self) -> tuple[str, Security | None]:
         """Start what is to be started; return the address of the scheduler and how to connect to it."""
@@ -264,7 +264,7 @@ class DaskCluster:
             )
             self._closing.callback(scheduler.close, _ENDING_SECONDS)
             address = str(scheduler.scheduler_address)
-            self._local = LocalWorkers(self._address.local, address, certificates)
+            self._local = LocalWorkers(self._address.local, address, certificates, folder)
             self._closing.callback(self._local.close)
             self._local.start()
             return address, security
@@ -273,7 +273,7 @@ class DaskCluster:
         described = read_cluster_file(file)
         security = None if certificates is None else security_of(certificates, "tls:")
         cluster = start_cluster(described, security)
-        self._closing.callback(self._close_started, cluster)
+        self._closing.callback(_quietly, cluster.close)
         self._patience_to_open = _QUEUE_SECONDS
         self._is_adaptive = bool(described.adapt)
         return str(cluster.scheduler_address), cluster.security
@@ -285,22 +285,13 @@ class DaskCluster:
         except (OSError, TimeoutError, ValueError) as error:
             raise SuiteError(f"The scheduler {address} cannot be reached: {_reason(error)}.") from None
         self._client, self._scheduler = client, address
-        self._closing.callback(self._close_client, client)
+        self._closing.callback(_quietly, client.close, _ENDING_SECONDS)
         self._await_workers(address)
         self._heard = time.monotonic()
         for work in (self._work, self._watch):
             threading.Thread(target=work, name="cluster", daemon=True).start()
         self._closing.callback(self._calls.put, None)
         self._closing.callback(self._is_closed.set)
-
-    def _close_started(self, cluster: Any) -> None:
-        # Dask raises what it likes for workers that did not start.
-        with contextlib.suppress(Exception):
-            cluster.close()
-
-    def _close_client(self, client: Client) -> None:
-        with contextlib.suppress(Exception):
-            client.close(timeout=_ENDING_SECONDS)
 
     def _await_workers(self, address: str) -> None:
         """Wait until all local workers are there, or one of a scheduler. Raises ``SuiteError``."""
@@ -338,9 +329,12 @@ class DaskCluster:
         now = time.monotonic()
         workers: Mapping[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
         self._looked = now, frozenset(workers)
-        return {
-            address: int(worker["resources"].get(self._resource, 0)) for address, worker in workers.items()
-        }
+        found = {name: int(worker["resources"].get(self._resource, 0)) for name, worker in workers.items()}
+        # The scheduler misses a machine that is gone half a minute later, and its clock may be another.
+        seen = max((workers[name]["last_seen"] for name, slots in found.items() if slots), default=self._seen)
+        if seen > self._seen:
+            self._seen, self._alive = seen, now
+        return found
 
     def _refresh(self) -> None:
         """Count the slots, and report workers that get no trial."""
@@ -404,8 +398,12 @@ class DaskCluster:
                 self._refresh()
                 if self.can_submit:
                     self._heard = time.monotonic()
-            now = time.monotonic()
-            self._empty_since = None if self._slots else (self._empty_since or now)
+
+
+def _quietly(close: Callable[..., object], *arguments: object) -> None:
+    # Dask raises what it likes for workers that did not start.
+    with contextlib.suppress(Exception):
+        close(*arguments)
 
 
 def _reason(error: Exception) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+import dask.config
 from distributed import Scheduler, Worker, get_worker
 
 from waza_engine.cluster.active_runs import WORKER, close_runs
@@ -59,7 +60,8 @@ def serve_worker(address: str, certificates: Path | None, slots: int) -> None:
     security = security_of(certificates, address)
     # Named as a workspace: who removes those of a killed worker removes this as well.
     prefix = workspace_prefix(os.getpid())
-    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
+    above: str | None = dask.config.get("temporary-directory")
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=above, ignore_cleanup_errors=True) as folder:
         asyncio.run(_serve(address, security, slots, folder))
 
 

@@ -15,7 +15,8 @@ _SETTINGS: Mapping[str, object] = {
     "distributed.scheduler.http.routes": list[str](),
     "distributed.worker.http.routes": list[str](),
     "distributed.worker.profile.enabled": False,
-    "distributed.admin.low-level-log-length": 1000,
+    # So many messages of each connection stay in memory, with their trials, and nothing reads them.
+    "distributed.admin.low-level-log-length": 10,
 }
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -31,12 +32,14 @@ class _LocalWorker:
 class LocalWorkers:
     """Worker processes on this machine, which end with this one."""
 
-    def __init__(self, count: int, address: str, certificates: Path) -> None:
+    def __init__(self, count: int, address: str, certificates: Path, folder: str) -> None:
+        """``folder`` is for their files, so that those of a killed one are removed as well."""
         self._count = count
         self._command = [
             *(sys.executable, "-P", "-m", "waza_engine", "worker", address),
             *("--slots", str(SLOTS), "--tls", str(certificates)),
         ]
+        self._environment = {**os.environ, "DASK_TEMPORARY_DIRECTORY": folder}
         self._scope = ProcessScope()
         self._workers: list[_LocalWorker] = []
 
@@ -54,8 +57,10 @@ class LocalWorkers:
         """Start another worker for each that has ended, unless it did not even begin."""
         for worker in tuple(self._workers):
             if worker.process.poll() is not None and worker.has_begun:
-                self._workers.remove(worker)
-                self._start()
+                # Without memory for another one, the run ends when the last is gone.
+                with suppress(OSError):
+                    self._start()
+                    self._workers.remove(worker)
 
     def last_words(self) -> str:
         """Return what a worker that ended has printed last."""
@@ -67,10 +72,9 @@ class LocalWorkers:
         self._scope.close()
 
     def _start(self) -> None:
+        streams = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT}
         process = self._scope.start(
-            lambda: start_marked(
-                self._command, Path.cwd(), os.environ, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT
-            )
+            lambda: start_marked(self._command, Path.cwd(), self._environment, **streams)
         )
         worker = _LocalWorker(process)
         self._workers.append(worker)

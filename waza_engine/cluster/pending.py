@@ -70,7 +70,6 @@ class Pending(ABC, Generic[FoundT]):
 
     def lose(self, why: str, entries: Entries) -> tuple[FoundT | Exception, Spending]:
         """Return the result when its worker was lost as it asked an agent, and what that has spent."""
-        del entries
         return self.failed(why), Spending()
 
     def hear(self, event: Block) -> None:
@@ -195,7 +194,6 @@ class PendingHooks(Pending[Sequence[str]]):
 
     def result(self, document: Block, entries: Entries) -> Sequence[str] | Exception:
         """Return the warnings in its document."""
-        del entries
         if document.get("cancelled"):
             return CancelledRunError()
         why = text_of(document.get("hook_error"))

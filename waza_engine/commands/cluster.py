@@ -12,6 +12,7 @@ from waza_engine.boundary import suite_boundary
 from waza_engine.counting import counted
 from waza_engine.executors.registry import installing, missing_packages
 from waza_engine.files import create_file
+from waza_engine.results.conclusion import NOT_RUN
 from waza_engine.results.writing.store import stored_run_folders
 from waza_engine.runs.limits.cancellation import call_bounded
 from waza_engine.runs.loading.discovery import eval_files_of
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from waza_engine.cluster.dask_cluster import DaskCluster
     from waza_engine.runs.trials.context import RunContext
     from waza_engine.runs.trials.selection import SelectedTask
-
-NOT_RUN = 2
 
 
 class ChosenCluster:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -56,7 +56,8 @@ def serve_mcp(root: Path, *, allow_run: bool, max_cost: float | None) -> None:
     """
     server = MCPServer("waza", version=__version__, instructions=_INSTRUCTIONS, log_level="WARNING")
     tools = _Tools(root.resolve(), max_cost)
-    _add_reading_tools(server, tools)
+    for tool in (tools.check, tools.grader_reference, tools.list, tools.explain_failure, tools.schema):
+        server.add_tool(tool, annotations=_READ)
     server.add_tool(tools.fix, annotations=_WRITE)
     if allow_run:
         for tool in (tools.run, tools.grade, tools.strength):
@@ -64,18 +65,6 @@ def serve_mcp(root: Path, *, allow_run: bool, max_cost: float | None) -> None:
     for name in ("graders.md", "diagnostics.md"):
         server.resource(f"waza://docs/{name}", mime_type="text/markdown")(_page(name))
     server.run("stdio")
-
-
-def _add_reading_tools(server: MCPServer, tools: _Tools) -> None:
-    reading: Sequence[Callable[..., Awaitable[Any]]] = (
-        tools.check,
-        tools.grader_reference,
-        tools.list,
-        tools.explain_failure,
-        tools.schema,
-    )
-    for tool in reading:
-        server.add_tool(tool, annotations=_READ)
 
 
 class _Tools:

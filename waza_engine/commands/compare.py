@@ -88,10 +88,10 @@ def _trend(found: dict[str, Any]) -> str:
     better, worse, p = (found["paired"][key] for key in ("better", "worse", "p"))
     if not better + worse:
         return "no trial that was judged both times came out otherwise"
-    said = f"{counted(better, 'trial')} better, {worse} worse"
+    counts = f"{counted(better, 'trial')} better, {worse} worse"
     if p > SIGNIFICANT or better == worse:
-        return f"{said}: too few to tell this from chance (p = {p:.2g})"
-    return f"{said}: the last run is {'better' if better > worse else 'worse'} (p = {p:.2g})"
+        return f"{counts}: too few to tell this from chance (p = {p:.2g})"
+    return f"{counts}: the last run is {'better' if better > worse else 'worse'} (p = {p:.2g})"
 
 
 def _rows(
@@ -99,7 +99,9 @@ def _rows(
 ) -> Iterator[Sequence[Part] | None]:
     for task in tasks:
         scored = [verdict in _SCORED for verdict in task["verdicts"]]
-        scores = [score if told else None for score, told in zip(task["scores"], scored, strict=True)]
+        scores = [
+            score if is_scored else None for score, is_scored in zip(task["scores"], scored, strict=True)
+        ]
         cells = [
             verdict or "n/a" if score is None else f"{format_score(score)} {verdict}"
             for score, verdict in zip(scores, task["verdicts"], strict=True)
@@ -115,7 +117,10 @@ def _rows(
         ("tasks passed", "success_rates", "success_rate_delta", _percent),
     ):
         # A run without a judged task has neither.
-        figures = [figure if told else None for figure, told in zip(found[key], found["scored"], strict=True)]
+        figures = [
+            figure if is_scored else None
+            for figure, is_scored in zip(found[key], found["scored"], strict=True)
+        ]
         yield label, *map(shown, figures), _shown_delta(found[change], figures)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from waza_engine.commands.printer import Part, Printer
+from waza_engine.counting import cut
 from waza_engine.number_formats import format_scores
-from waza_engine.results.conclusion import Conclusion, Reason
+from waza_engine.results.conclusion import Conclusion
 from waza_engine.results.reports.descriptions import (
     describe_misclassification,
     describe_repeated_trials,
@@ -44,19 +45,24 @@ def print_conclusion(
             printer.line(
                 "  ", mark, f" {shortened(describe_misclassification(trigger))}: {shortened(trigger.prompt)}"
             )
-    printer.line()
-    for reason in found.reasons:
-        if not reason.is_counted:
-            printer.line(_mark(reason), f" {reason.words}")
-    for note in found.notes:
-        printer.line(("note: ", "dim"), note)
+    print_reasons(printer, found)
     if repeated := describe_repeated_trials(found):
         printer.line(repeated)
     printer.line(
         run_mark(found) if is_kept else MARKS["lost"],
-        f" {verdict_label(found) if is_kept else 'results not kept'}: {found.came_to}",
+        f" {verdict_label(found) if is_kept else 'results not kept'}: {found.results}",
         f"{describe_score(found)}  ·  {duration_ms / 1000:.1f} s",
     )
+
+
+def print_reasons(printer: Printer, found: Conclusion) -> None:
+    """Print why a run did not pass, and what else is worth knowing."""
+    printer.line()
+    for reason in found.reasons:
+        if not reason.is_counted:
+            printer.line(MARKS[reason.kind], f" {reason.words}")
+    for note in found.notes:
+        printer.line(("note: ", "dim"), note)
 
 
 def describe_verdict(found: Conclusion) -> Part:
@@ -86,11 +92,11 @@ def describe_feedback(feedback: str) -> Part:
     return (f"  {line}", "dim") if line else ""
 
 
-def _mark(reason: Reason) -> Part:
-    return MARKS[reason.kind]
+def verdict_mark(status: str, *, passed: bool) -> Part:
+    """Return the mark of a grader's verdict with a status."""
+    return MARKS[status if status != "graded" else "passed" if passed else "failed"]
 
 
 def shortened(text: str) -> str:
     """Return a text in one line of at most 300 characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= _SHOWN_CHARACTERS else line[:_SHOWN_CHARACTERS] + "…"
+    return cut(" ".join(text.split()), _SHOWN_CHARACTERS)

@@ -82,7 +82,7 @@ def for_each(
         if several and as_json:
             say_document(b"," if number else b'{"suites": [\n')
         elif several:
-            (heading or _say_heading)(name)
+            (heading or _print_heading)(name)
         try:
             ended[name] = command()
         except UNUSABLE as error:
@@ -101,6 +101,16 @@ def for_each(
     elif several and columns:
         _print_table(commands, ended, columns)
     return max((each.code for each in ended.values()), key=worst_last.index)
+
+
+def attempted(write: Callable[[], object]) -> bool:
+    """Write something; return whether it is written, and print why it is not."""
+    try:
+        write()
+    except ResultsError as error:
+        complain(str(error))
+        return False
+    return True
 
 
 def selected_paths(paths: Iterable[Path]) -> list[Path]:
@@ -145,7 +155,7 @@ def _selected(path: Path, *, is_alone: bool) -> Sequence[Path]:
     return eval_files_of([path]) if is_name else [path]
 
 
-def _say_heading(name: str) -> None:
+def _print_heading(name: str) -> None:
     Printer().line((f"── {name}", "bold"))
 
 

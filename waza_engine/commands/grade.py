@@ -12,10 +12,13 @@ from waza_engine.commands.conclusion_text import (
     describe_score,
     describe_verdict,
     mark_of,
+    print_reasons,
+    verdict_mark,
 )
 from waza_engine.commands.each_suite import (
     Ended,
     are_several,
+    attempted,
     file_for_suite,
     for_each_suite,
     given_option,
@@ -24,15 +27,14 @@ from waza_engine.commands.printer import Part, Printer
 from waza_engine.commands.records import record_of
 from waza_engine.commands.regraded import TaskReport, answer, conclusion_of, document, graded
 from waza_engine.commands.reporting import report_code
-from waza_engine.commands.run import INTERRUPTED, NOT_RUN
 from waza_engine.counting import counted
 from waza_engine.executors.base import Cancellation
 from waza_engine.number_formats import format_score
+from waza_engine.results.conclusion import INTERRUPTED, NOT_RUN
 from waza_engine.results.json_values import plain
 from waza_engine.results.reading.scores import GraderResult
 from waza_engine.results.reports.descriptions import verdict_label
 from waza_engine.results.writing.store import (
-    ResultsError,
     check_writable,
     copy_attachments,
     encoded,
@@ -91,7 +93,7 @@ def _graded(
             # Before judges are paid.
             check_writable(output, regrading.suite.path)
         if output_format == "text":
-            _tell(regrading, cancellation, reports, add)
+            _grade_and_print(regrading, cancellation, reports, add)
         else:
             graded(regrading, cancellation, add)
             say_json(plain(answer(regrading, reports)))
@@ -108,18 +110,16 @@ def _graded(
     changed = _changed_count(reports)
     return Ended(
         NOT_RUN if lost or any(report.task.error for report in reports) else report_code(found),
-        (describe_verdict(found), found.came_to, f"{changed} changed" if changed else ""),
+        (describe_verdict(found), found.results, f"{changed} changed" if changed else ""),
     )
 
 
 def _written(regrading: Regrading, reports: Sequence[TaskReport], output: Path) -> bool:
-    try:
+    def write() -> None:
         write_output(output, encoded(document(regrading, reports)))
         copy_attachments(regrading.recording.path, output)
-    except ResultsError as error:
-        complain(str(error))
-        return False
-    return True
+
+    return attempted(write)
 
 
 def with_files(request: RegradeRequest) -> RegradeRequest:
@@ -128,7 +128,7 @@ def with_files(request: RegradeRequest) -> RegradeRequest:
     return replace(request, record=record_of(request.record), suite=suite)
 
 
-def _tell(
+def _grade_and_print(
     regrading: Regrading,
     cancellation: Cancellation,
     reports: Sequence[TaskReport],
@@ -153,14 +153,9 @@ def _tell(
         _explain(printer, report)
     changed = _changed_count(reports)
     found = conclusion_of(regrading, reports)
-    printer.line()
-    for reason in found.reasons:
-        if not reason.is_counted:
-            printer.line(MARKS[reason.kind], f" {reason.words}")
-    for note in found.notes:
-        printer.line(("note: ", "dim"), note)
+    print_reasons(printer, found)
     printer.line(
-        f"{verdict_label(found)}: {found.came_to}"
+        f"{verdict_label(found)}: {found.results}"
         f"{describe_score(found)}"
         f"  ·  {f'{changed} not as recorded' if changed else 'all as recorded'}"
     )
@@ -208,11 +203,12 @@ def _explain(printer: Printer, report: TaskReport) -> None:
     """Print why a task does not pass, and every grader whose verdict has changed."""
     lines: list[tuple[Part, ...]] = [
         (
-            *("    ", _mark(grader), f" {grader_label(name)}  {_score(grader)}"),
-            *((_then(grader, report), "dim"), describe_feedback(grader.feedback)),
+            *("    ", verdict_mark(grader.status, passed=grader.passed)),
+            f" {grader_label(name)}  {_score(grader)}",
+            *((_describe_change(grader, report), "dim"), describe_feedback(grader.feedback)),
         )
         for name, grader in report.now.graders.items()
-        if not grader.passed or _then(grader, report)
+        if not grader.passed or _describe_change(grader, report)
     ]
     # Verdicts of checkpoints stay as recorded, and may be the only ones.
     lines += [
@@ -243,24 +239,20 @@ def _changed_count(reports: Sequence[TaskReport]) -> int:
 
 def _differs(report: TaskReport) -> bool:
     graders = report.now.graders.values()
-    return _is_other(report) or report.doubted or any(_then(grader, report) for grader in graders)
+    return _is_other(report) or report.doubted or any(_describe_change(grader, report) for grader in graders)
 
 
 def _is_other(report: TaskReport) -> bool:
     return report.now.status != report.recorded.status and not report.part
 
 
-def _then(grader: GraderResult, report: TaskReport) -> str:
+def _describe_change(grader: GraderResult, report: TaskReport) -> str:
     recorded = report.recorded.graders.get(grader.name)
     if recorded is None:
         return "  (new)"
     if abs(recorded.score - grader.score) < 1e-9 and recorded.passed == grader.passed:
         return ""
     return f"  (was {format_score(recorded.score)}{', passed' if recorded.passed else ''})"
-
-
-def _mark(grader: GraderResult) -> Part:
-    return MARKS[grader.status if grader.status != "graded" else "passed" if grader.passed else "failed"]
 
 
 def _score(grader: GraderResult) -> str:

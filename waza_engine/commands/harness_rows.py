@@ -259,22 +259,25 @@ def schemas(
     Exit code 0: done. 1: an option or a name is wrong.
     """
     from waza_engine.harness.rows import HarnessError, write_out
-    from waza_engine.schemas.harness import OWN_NAMES, SCHEMAS, schema_of
+    from waza_engine.schemas.documents import schemas as schemas_of_suites
+    from waza_engine.schemas.harness import SCHEMAS, schema_of
 
-    names = (*SCHEMAS, *OWN_NAMES)
+    exported = {each: schema_of(each) for each in SCHEMAS}
+    # The harness itself does not export this one.
+    found = {**exported, "Adapter": {**schemas_of_suites()["adapter.schema.json"], "title": "Adapter"}}
     with option.clear_errors():
-        if name is not None and name not in names:
-            raise HarnessError(f"There is no schema `{name}`; the names are {', '.join(names)}.")
+        if name is not None and name not in found:
+            raise HarnessError(f"There is no schema `{name}`; the names are {', '.join(found)}.")
         if list_names or (name is None and not as_json and not (split and output)):
-            for each in names:
+            for each in found:
                 say(f"  - {each}")
         elif name is not None:
-            write_out([_document(schema_of(name))], output)
+            write_out([_document(found[name])], output)
         elif split and output is not None:
-            for each in names:
-                write_out([_document(schema_of(each))], output / f"{each}.json")
+            for each, schema in found.items():
+                write_out([_document(schema)], output / f"{each}.json")
         else:
-            write_out([_document({each: schema_of(each) for each in SCHEMAS})], output)
+            write_out([_document(exported)], output)
 
 
 def _document(value: Mapping[str, Any]) -> bytes:

@@ -17,7 +17,8 @@ from waza_engine.number_formats import format_score_history
 from waza_engine.results.codec.runs import commit_in
 from waza_engine.results.json_values import plain
 from waza_engine.results.reading.history import history_of, runs_in
-from waza_engine.results.reading.recordings import RecordingError, describe_missing_results
+from waza_engine.results.reading.missing_results import describe_missing_results
+from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.reports.descriptions import recorded_verdict_label
 from waza_engine.results.reports.trend import trend
 from waza_engine.runs.loading.discovery import eval_file_of, runs_as_suite
@@ -55,7 +56,7 @@ def history_command(paths: Sequence[Path], most: int, output_format: str) -> int
         if as_json:
             say_json(plain(found))
         else:
-            _tell(found)
+            _print_trend(found)
         runs, red = found["runs"], sum(bool(task["red_since"]) for task in found["tasks"])
         newest = recorded_verdict_label(runs[-1]["verdict"], runs[-1]["part"])
         failing = (counted(red, "failing task"), "red") if red else ""
@@ -72,7 +73,7 @@ def _is_result_file(path: Path) -> bool:
     )
 
 
-def _tell(found: dict[str, Any]) -> None:
+def _print_trend(found: dict[str, Any]) -> None:
     printer = Printer()
     runs = found["runs"]
     printer.line(
@@ -109,12 +110,12 @@ def _rows(found: dict[str, Any]) -> Iterator[list[Part]]:
         words = [f"flaky ({task['passed_trials']}/{task['trials']} trials)"] if task["flaky"] else []
         words += [task["estimates"][-1]] if task["estimates"][-1] else []
         words += [_red_words(task, runs)] if task["red_since"] else []
-        said: Part = (", ".join(words), "red" if task["red_since"] else "yellow")
+        notes: Part = (", ".join(words), "red" if task["red_since"] else "yellow")
         yield [
             task["id"],
             format_score_history(task["scores"], _MOST_SCORES),
             f"{task['passed']}/{task['judged']}",
-            said,
+            notes,
         ]
 
 
@@ -124,6 +125,6 @@ def _red_words(task: dict[str, Any], runs: Mapping[str, Any]) -> str:
     return words + (_at(before, ", passed at ") if before else "")
 
 
-def _at(run: dict[str, Any], before: str, behind: str = "") -> str:
+def _at(run: dict[str, Any], before: str, after: str = "") -> str:
     commit = commit_in(run)
-    return "" if commit is None else f"{before}{commit.words}{behind}"
+    return "" if commit is None else f"{before}{commit.words}{after}"

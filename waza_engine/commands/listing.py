@@ -34,8 +34,8 @@ def list_command(directory: Path, *, as_json: bool) -> int:
         return LISTED
     for suite in suites:
         count = len(suite["tasks"])
-        told = suite.get("error") or f"{suite['name']}, {counted(count, 'task')}"
-        say(f"{suite['path']}  {told}")
+        summary = suite.get("error") or f"{suite['name']}, {counted(count, 'task')}"
+        say(f"{suite['path']}  {summary}")
         for task in suite["tasks"]:
             name = "" if task["name"] == task["id"] else f"  {task['name']}"
             say(f"  {task['id']}{name}{'  (cannot be used)' if 'error' in task else ''}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
@@ -125,9 +125,7 @@ class LiveSessions:
         found = recorded_fixes(
             session, given_text(params, "grader"), _path(params), optional_text(params, "task")
         )
-        told = [fix_document(fix) for fix in found]
-        # Answers are masked, and a fix with a masked credential would differ from the one that was tried.
-        return {"fixes": [one for one in told if masked(repr(one)) == repr(one)]}
+        return {"fixes": _unmasked(map(fix_document, found))}
 
     def trial(self, params: Params) -> Answer:
         """Return a recorded trial as a readable page, judged with the open files of the last update.
@@ -139,10 +137,7 @@ class LiveSessions:
         from waza_engine.results.reports.result_page import trial_page
 
         only_known(params, ("session", "task", "trial"))
-        session, number = self._known(given_text(params, "session")), given_count(params, "trial")
-        if number is None:
-            raise refused("`trial` must be a number from 1.", INVALID_PARAMS)
-        found = read_trial(session, given_text(params, "task"), number)
+        found = read_trial(*self._trial_of(params))
         if found is None:
             return {}
         page = trial_page(found.title, found.outcome, found.prompt, found.judged, found.started)
@@ -156,16 +151,10 @@ class LiveSessions:
         from waza_engine.lab.new_graders import new_graders
 
         only_known(params, ("session", "task", "trial", "text"))
-        session, number = self._known(given_text(params, "session")), given_count(params, "trial")
-        if number is None:
-            raise refused("`trial` must be a number from 1.", INVALID_PARAMS)
-        text = given_text(params, "text")
+        where, text = self._trial_of(params), given_text(params, "text")
         if masked(text) != text:
             return {"graders": []}
-        found = new_graders(session, given_text(params, "task"), number, text)
-        told = [asdict(grader) for grader in found]
-        # As with fixes: a grader with a masked credential would differ from the one that was tried.
-        return {"graders": [one for one in told if masked(repr(one)) == repr(one)]}
+        return {"graders": _unmasked(asdict(grader) for grader in new_graders(*where, text))}
 
     def close(self, params: Params) -> Answer:
         """End a session with its workers."""
@@ -188,12 +177,23 @@ class LiveSessions:
     def _is_full(self) -> bool:
         return len(self._sessions) > MOST_SESSIONS
 
+    def _trial_of(self, params: Params) -> tuple[LiveSession, str, int]:
+        session, number = self._known(given_text(params, "session")), given_count(params, "trial")
+        if number is None:
+            raise refused("`trial` must be a number from 1.", INVALID_PARAMS)
+        return session, given_text(params, "task"), number
+
     def _known(self, name: str) -> LiveSession:
         with self._lock:
             session = self._sessions.get(name)
         if session is None:
             raise refused(f"There is no live session {name:.100}.", INVALID_PARAMS)
         return session
+
+
+def _unmasked(documents: Iterable[Answer]) -> list[Answer]:
+    """Return those that masking leaves as they are: with a masked credential they are not what was tried."""
+    return [one for one in documents if masked(repr(one)) == repr(one)]
 
 
 def _changes(params: Params) -> dict[Path, str | None]:

@@ -15,13 +15,7 @@ from waza_engine.results.codec.trials import cost_document, cost_of, usage_docum
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, given, text_of, texts_of, whole
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
-from waza_engine.results.writing.store import (
-    Attachments,
-    ResultsError,
-    encoded_run,
-    is_persistent,
-    write_output,
-)
+from waza_engine.results.writing.store import ResultsError, write_run
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.scoring.cost import total, total_cost
 from waza_engine.spec.limits import MOST_SHARDS
@@ -39,9 +33,7 @@ def merge_command(
     try:
         junit_files = [report_file(reporter) for reporter in reporters]
         outcome = run_of(merged_document([read_recording(path) for path in shards]))
-        write_output(
-            output, encoded_run(Attachments(output).of_run(outcome) if is_persistent(output) else outcome)
-        )
+        write_run(output, outcome)
     except (MergeError, RecordingError, ResultsError, SuiteError) as error:
         complain(str(error))
         return NOT_WRITTEN
@@ -170,9 +162,9 @@ def _metrics(documents: Sequence[Block]) -> Json:
 
 def _in_order(ids: Sequence[str], documents: Sequence[Block]) -> list[Block]:
     """Return the tasks of all shards, in the order of the suite."""
-    position = {name: number for number, name in enumerate(ids)}
+    index = {name: number for number, name in enumerate(ids)}
     tasks = [task for found in documents for task in blocks_of(found.get("tasks"))]
-    return sorted(tasks, key=lambda task: position.get(text_of(task.get("test_id")), len(ids)))
+    return sorted(tasks, key=lambda task: index.get(text_of(task.get("test_id")), len(ids)))
 
 
 def _summary(first: Block, documents: Sequence[Block]) -> Json:

@@ -68,6 +68,7 @@ class _Run:
     cluster: ChosenCluster
     cancellation: RunCancellation = field(default_factory=RunCancellation)
     status: str = "running"
+    has_closed: bool = False
     error: str = ""
     results_file: str = ""
 
@@ -128,13 +129,11 @@ class Methods:
 
     @property
     def running(self) -> bool:
-        """Return whether a run, or a re-grading, is still active."""
+        """Return whether a run or its cluster, or a re-grading, is still active."""
         with self._lock:
             started = (run for name, run in self._runs.items() if name not in self._waiting)
             return (
-                bool(self._regradings)
-                or self._harness.running
-                or any(run.status == "running" for run in started)
+                bool(self._regradings) or self._harness.running or not all(run.has_closed for run in started)
             )
 
     def cancel_all(self) -> None:
@@ -197,6 +196,7 @@ class Methods:
             with run.cluster.opened_by_a_run():
                 prepared.run(tell, run.cancellation)
         finally:
+            run.has_closed = True
             self._forget()
 
     def _forget(self) -> None:

@@ -5,7 +5,8 @@ Architecture invariant: only option types are imported here, as in ``application
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -55,18 +56,15 @@ def new_suite_command(
 
     Exit code 0: written. 2: the suite cannot be created; nothing was written.
     """
-    from waza_engine.scaffold.files import ScaffoldError, write_files
+    from waza_engine.scaffold.files import write_files
     from waza_engine.scaffold.suite import DEFAULT_MODEL, new_suite
 
-    try:
+    with _clear_errors():
         made = new_suite(skill, out, executor=executor, model=model or DEFAULT_MODEL, force=force)
         paths = write_files(made.directory, made.files, force=force)
-    except ScaffoldError as error:
-        complain(str(error))
-        raise typer.Exit(NOT_MADE) from None
     for warning in made.warnings:
         complain(f"warning: {warning}")
-    _tell(paths, as_json=as_json, then=command_line("run", _short(made.directory)))
+    _print_written(paths, as_json=as_json, then=command_line("run", _short(made.directory)))
 
 
 @new.command("task")
@@ -89,33 +87,18 @@ def new_task_command(
 
     Exit code 0: written. 2: the task cannot be created; nothing was written.
     """
-    from waza_engine.scaffold.files import ScaffoldError, write_files
+    from waza_engine.runs.loading.discovery import eval_file_of
+    from waza_engine.scaffold.files import write_files
+    from waza_engine.scaffold.recorded_task import save_recorded
     from waza_engine.scaffold.task import new_task
 
-    if from_task:
-        _save_recorded(identifier, suite, from_task, as_json=as_json)
-        return
-    try:
-        made = new_task(identifier, suite, prompt=prompt, name=name)
-        paths = write_files(made.path.parent, {made.path.name: made.text}, force=force)
-    except ScaffoldError as error:
-        complain(str(error))
-        raise typer.Exit(NOT_MADE) from None
-    _tell(paths, as_json=as_json, then=command_line("run", suite, "--task", identifier))
-
-
-def _save_recorded(identifier: str, suite: Path, task: str, *, as_json: bool) -> None:
-    from waza_engine.runs.loading.discovery import eval_file_of
-    from waza_engine.runs.loading.suite import SuiteError
-    from waza_engine.scaffold.files import ScaffoldError
-    from waza_engine.scaffold.recorded_task import save_recorded
-
-    try:
-        paths = save_recorded(eval_file_of(suite).absolute(), task, identifier)
-    except (ScaffoldError, SuiteError) as error:
-        complain(str(error))
-        raise typer.Exit(NOT_MADE) from None
-    _tell(paths, as_json=as_json, then=command_line("run", suite, "--task", identifier))
+    with _clear_errors():
+        if from_task:
+            paths = save_recorded(eval_file_of(suite).absolute(), from_task, identifier)
+        else:
+            made = new_task(identifier, suite, prompt=prompt, name=name)
+            paths = write_files(made.path.parent, {made.path.name: made.text}, force=force)
+    _print_written(paths, as_json=as_json, then=command_line("run", suite, "--task", identifier))
 
 
 @new.command("grader", short_help="Print a grader to paste, or add it to a file; write a grader file.")
@@ -151,7 +134,7 @@ def new_grader_command(
     from waza_engine.scaffold.files import ScaffoldError, write_content
     from waza_engine.scaffold.grader import grader_entry, grader_file, with_grader, write_grader_file
 
-    try:
+    with _clear_errors():
         if (kind is None) == (not grader_type):
             raise ScaffoldError("Name the TYPE of the grader, or with --kind the kind of grader file.")
         file = None
@@ -169,9 +152,6 @@ def new_grader_command(
             return
         path, content, chosen = added
         write_content(path, content)
-    except ScaffoldError as error:
-        complain(str(error))
-        raise typer.Exit(NOT_MADE) from None
     say(f"{chosen} added to {path}")
 
 
@@ -185,15 +165,24 @@ def new_workflow_command(
 
     Exit code 0: written. 2: the workflow cannot be created; nothing was written.
     """
-    from waza_engine.scaffold.files import ScaffoldError
     from waza_engine.scaffold.workflow import new_workflow
 
-    try:
+    with _clear_errors():
         paths = new_workflow(system, force=force)
-    except ScaffoldError as error:
+    _print_written(paths, as_json=as_json, then="commit the file")
+
+
+@contextmanager
+def _clear_errors() -> Generator[None]:
+    """Report in one sentence why nothing is created, and exit."""
+    from waza_engine.runs.loading.suite import SuiteError
+    from waza_engine.scaffold.files import ScaffoldError
+
+    try:
+        yield
+    except (ScaffoldError, SuiteError) as error:
         complain(str(error))
         raise typer.Exit(NOT_MADE) from None
-    _tell(paths, as_json=as_json, then="commit the file")
 
 
 def _short(path: Path) -> Path:
@@ -202,7 +191,7 @@ def _short(path: Path) -> Path:
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 
-def _tell(paths: Sequence[Path], *, as_json: bool, then: str) -> None:
+def _print_written(paths: Sequence[Path], *, as_json: bool, then: str) -> None:
     if as_json:
         say_json({"files": [str(path) for path in paths]})
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from waza_engine.commands.parameters import (
     EVAL_NOT_FOUND,
@@ -34,6 +34,7 @@ from waza_engine.spec.task_file import TaskFile
 
 Answer = dict[str, Any]
 DEFAULT_RUNS = 10
+LoadedT = TypeVar("LoadedT")
 
 
 def estimate(params: Params) -> Answer:
@@ -168,7 +169,7 @@ def _suite(params: Params) -> Suite:
     return loaded(lambda: load_suite(path, disabled=True), INTERNAL_ERROR)
 
 
-def loaded(load: Callable[[], Any], code: int = VALIDATION_FAILED) -> Any:
+def loaded(load: Callable[[], LoadedT], code: int = VALIDATION_FAILED) -> LoadedT:
     """Return the result of ``load``; ``code`` is the error code for a suite that cannot be used."""
     try:
         return load()

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from waza_engine.commands.command_words import command_line
 from waza_engine.files import is_named
+from waza_engine.results.reading.missing_results import describe_missing_results, why_newest_unread
 from waza_engine.results.reading.newest_scores import newest_result_file
-from waza_engine.results.reading.recordings import RecordingError, describe_missing_results, why_newest_unread
+from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.runs.loading.discovery import eval_files, only_suite, runs_as_suite
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, cast
 
-import waza_engine
 from waza_engine.counting import counted
 from waza_engine.executors.base import Cancellation
 from waza_engine.results.codec.runs import counted_document, run_of
@@ -26,6 +25,7 @@ from waza_engine.runs.grading.recorded_verdicts import is_recorded
 from waza_engine.runs.regrading.regrade import RegradedTask, Regrading
 from waza_engine.scoring.statistics import mean
 from waza_engine.scoring.tasks import TaskScore, suite_summary
+from waza_engine.version import __version__
 from waza_engine.vocabulary import unique_names
 
 Answer = dict[str, Any]
@@ -191,7 +191,7 @@ def _task(regrading: Regrading, report: TaskReport) -> Answer:
             name: grader_answer(
                 grader,
                 report.recorded.graders.get(name),
-                [said[name] for said in verdicts if name in said],
+                [validations[name] for validations in verdicts if name in validations],
             )
             for name, grader in now.graders.items()
         },
@@ -278,7 +278,7 @@ def regraded_document(
     metadata = block_of(document, "metadata")
     engine = dict(block_of(metadata, "engine"))
     engine["regraded"] = {
-        "version": waza_engine.__version__,
+        "version": __version__,
         "timestamp": datetime.now(UTC).isoformat(),
         "record": recording.path.name,
         **({"tasks": list(task_patterns)} if task_patterns else {}),

@@ -15,13 +15,14 @@ from waza_engine.commands.conclusion_text import (
     mark_of,
     print_conclusion,
     run_mark,
+    verdict_mark,
 )
 from waza_engine.commands.printer import BufferedPrinter, Part, Printer
 from waza_engine.counting import counted
 from waza_engine.number_formats import format_score
 from waza_engine.results.codec.runs import figures_document
 from waza_engine.results.conclusion import conclude
-from waza_engine.results.record import TrialOutcome, Validation, verdicts_of
+from waza_engine.results.record import TrialOutcome, verdicts_of
 from waza_engine.results.reports.descriptions import describe_impact, describe_spending
 from waza_engine.results.task_conclusion import TaskConclusion
 from waza_engine.terminal import visible
@@ -91,9 +92,9 @@ class TextReport:
                 name = event.task or event.prompt or ""
                 self._progress.update(self._bar, description=self._shortened(f"{self._suite}{name}"))
             case "output" if is_complaint(event):
-                self._tell_warning(event)
+                self._print_warning(event)
             case "output" if self._verbose and event.message:
-                self._tell_answer(event)
+                self._print_answer(event)
             case "passed" | "skipped" if self._quiet:
                 pass
             case "passed" | "failed" | "errored" | "skipped" | "pending" if event.trial is None:
@@ -126,7 +127,7 @@ class TextReport:
         found = conclude(outcome)
         if self._quiet and is_kept and found.verdict == "passed":
             name = outcome.header.eval_name or self._prepared.suite.path.name
-            self._printer.line(run_mark(found), f" {name}: {found.came_to}{describe_score(found)}")
+            self._printer.line(run_mark(found), f" {name}: {found.results}{describe_score(found)}")
             return
         for task in found.tasks:
             self._explain(task)
@@ -169,7 +170,7 @@ class TextReport:
             f"executor {header.executor}{model}{twice}",
         )
 
-    def _tell_answer(self, event: RunEvent) -> None:
+    def _print_answer(self, event: RunEvent) -> None:
         """Print an answer, or a call, below its task: those of several tasks may come in turns."""
         if event.task is None:
             self._printer.lines(event.message or "", "", "dim")
@@ -182,7 +183,7 @@ class TextReport:
         self._answering = head
         self._printer.lines(event.message or "", "  │ ", "dim")
 
-    def _tell_warning(self, event: RunEvent) -> None:
+    def _print_warning(self, event: RunEvent) -> None:
         colour = "red" if (event.message or "").startswith("error: ") else "yellow"
         printer = self._printer if self._printer.is_terminal else self._errors
         if text := self._complaints.new_in(event):
@@ -190,14 +191,14 @@ class TextReport:
 
     def _explain(self, found: TaskConclusion) -> None:
         task = found.task
-        told = (
+        is_shown = (
             found.verdict in ("failed", "errored")
             or found.waits
             or task.error
             or task.impact
             or found.has_advice
         )
-        if not (told or self._verbose):
+        if not (is_shown or self._verbose):
             return
         trials = f"  {found.share} trials" if found.share else ""
         trials += f"  ·  {found.estimates.words}" if found.estimates is not None else ""
@@ -220,23 +221,17 @@ class TextReport:
             seen.add((trial.error, ""))
             self._printer.lines(trial.error, f"    {where}")
         for name, verdict in verdicts_of(trial):
-            said = (name, verdict.feedback)
-            if said in seen or (verdict.passed and not self._verbose):
+            message = (name, verdict.feedback)
+            if message in seen or (verdict.passed and not self._verbose):
                 continue
-            seen.add(said)
+            seen.add(message)
             score = "" if verdict.status == "pending" else format_score(verdict.score)
             self._printer.line(
                 "    ",
-                _mark(verdict),
+                verdict_mark(verdict.shown_status, passed=verdict.passed),
                 f" {where}{grader_label(name)}  {score}",
                 describe_feedback(verdict.feedback),
             )
-
-
-def _mark(verdict: Validation) -> Part:
-    if verdict.shown_status != "graded":
-        return MARKS[verdict.shown_status]
-    return MARKS["passed" if verdict.passed else "failed"]
 
 
 _BEGINNINGS = ("warning: ", "error: ")

@@ -233,8 +233,8 @@ def print_results(
         trials = f"  {task.share} trials" if task.share and task.ended_trials > 1 else ""
         trials += f"  ·  {task.estimates.words}" if task.estimates is not None else ""
         flaky = "  flaky" if task.flaky else ""
-        told = task.reason if task.passes_part else task.untold
-        why = f"  {shortened(told)}" if told else ""
+        reason = task.reason if task.passes_part else task.untold
+        why = f"  {shortened(reason)}" if reason else ""
         printer.line(mark_of(task), f" {task.id or task.name}{score}", (f"{trials}{flaky}{why}", "dim"))
     for task in found.tasks:
         if task.error or task.verdict in ("failed", "errored") or task.waits or task.has_advice:
@@ -313,9 +313,9 @@ def describe_standing(standing: Json) -> str:
     """Return the verdict of a suite in one line: ``the suite failed: 1 of 2 tasks failed``."""
     verdict = str(standing["verdict"])
     reasons = "; ".join(standing["reasons"])
-    came_to = f"is {_WORDS[verdict]}" if verdict in _WORDS else verdict
-    told = f"the suite {came_to}{f': {reasons}' if reasons else ''}"
-    return f"{told} (its last whole run and the parts run since)"
+    result = f"is {_WORDS[verdict]}" if verdict in _WORDS else verdict
+    sentence = f"the suite {result}{f': {reasons}' if reasons else ''}"
+    return f"{sentence} (its last whole run and the parts run since)"
 
 
 def _task(task: TaskResult) -> Json:

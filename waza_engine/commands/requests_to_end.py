@@ -15,12 +15,12 @@ SAME_SIGNAL_SECONDS = 0.3
 class RequestsToEnd:
     """Reports each request once, without interrupting the current instruction of the main thread.
 
-    ``told`` is called between two instructions of the main thread and must not wait for a lock. Once the run
-    is over a request is a ``KeyboardInterrupt``, as it is before.
+    ``notify`` is called between two instructions of the main thread and must not wait for a lock. Once the
+    run is over a request is a ``KeyboardInterrupt``, as it is before.
     """
 
-    def __init__(self, told: Callable[[], None]) -> None:
-        self._told: Callable[[], None] | None = told
+    def __init__(self, notify: Callable[[], None]) -> None:
+        self._notify: Callable[[], None] | None = notify
         self._heard = -math.inf
 
     def heed(self) -> None:
@@ -32,7 +32,7 @@ class RequestsToEnd:
 
     def run_is_over(self) -> None:
         """Stop forwarding: there is no run that could be stopped."""
-        self._told = None
+        self._notify = None
 
     def _hear(self, number: int, frame: FrameType | None) -> None:
         del number, frame
@@ -40,6 +40,6 @@ class RequestsToEnd:
         if now - self._heard <= SAME_SIGNAL_SECONDS:
             return
         self._heard = now
-        if self._told is None:
+        if self._notify is None:
             raise KeyboardInterrupt
-        self._told()
+        self._notify()

@@ -11,14 +11,10 @@ from waza_engine.masking import masked
 from waza_engine.results.attachments import with_attachments
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude, part_of
+from waza_engine.results.reading.missing_results import describe_missing_results
 from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.results.reading.owners import Owner
-from waza_engine.results.reading.recordings import (
-    Recording,
-    RecordingError,
-    describe_missing_results,
-    read_recording,
-)
+from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
 from waza_engine.results.record import RunOutcome
 from waza_engine.results.reports.result_page import change_page, in_page_order, result_page
 from waza_engine.runs.loading.discovery import runs_as_suite

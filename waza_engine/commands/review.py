@@ -17,11 +17,12 @@ from waza_engine.commands.reviewing import (
     recorded_files,
     reviewed_document,
 )
-from waza_engine.counting import counted
+from waza_engine.counting import counted, cut
 from waza_engine.number_formats import format_score
 from waza_engine.results.json_values import Block, block_of, plain
 from waza_engine.results.reading.formats import why_unreadable
 from waza_engine.results.reviews import Review, broken_lines, calibrations, describe_agreement
+from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.terminal import complain, say, say_json
 
 DONE, NOT_DONE = 0, 2
@@ -36,12 +37,12 @@ def review_command(request: ReviewRequest, *, as_json: bool, everything: bool) -
             if as_json:
                 say_json(plain({**found.to_json(), "file": str(file)}))
             else:
-                _tell_recorded(found, review, file)
+                _print_recorded(found, review, file)
             return DONE
         if request.score is not None or request.comment:
             raise ReviewError("A review needs a verdict: add `--pass` or `--fail`.")
         files = recorded_files(request.results)
-    except ReviewError as error:
+    except SuiteError as error:
         complain(str(error))
         return NOT_DONE
     for warning in dict.fromkeys(line for path in files for line in broken_lines(path)):
@@ -57,11 +58,11 @@ def review_command(request: ReviewRequest, *, as_json: bool, everything: bool) -
         answer = {"items": [each.to_json() for each in found], "calibration": agreements}
         say_json(plain(answer))
     else:
-        _tell(found, agreements)
+        _print_reviews(found, agreements)
     return DONE
 
 
-def _tell_recorded(found: Found, review: Review, file: Path) -> None:
+def _print_recorded(found: Found, review: Review, file: Path) -> None:
     word = "passed" if review.passed else "failed"
     by = f" by {review.reviewer}" if review.reviewer else ""
     key = found.item.key
@@ -69,17 +70,17 @@ def _tell_recorded(found: Found, review: Review, file: Path) -> None:
     say(f"reviews: {file}")
 
 
-def _tell(found: Sequence[Found], agreements: Block) -> None:
+def _print_reviews(found: Sequence[Found], agreements: Block) -> None:
     printer = Printer()
     for each in found:
-        _tell_item(printer, each)
+        _print_item(printer, each)
     pending = sum(each.item.pending for each in found)
     printer.line(f"{counted(pending, 'review')} pending")
     for name, figures in agreements.items():
         printer.line(f"{name}: {describe_agreement(figures)}")
 
 
-def _tell_item(printer: Printer, found: Found) -> None:
+def _print_item(printer: Printer, found: Found) -> None:
     item, details = found.item, block_of(found.item.verdict, "details")
     mark = MARKS["pending" if item.pending else "passed" if item.verdict.get("passed") else "failed"]
     where = f"  trial {item.key.trial}  {item.key.grader}"
@@ -91,7 +92,6 @@ def _tell_item(printer: Printer, found: Found) -> None:
         printer.line(f"    – {criterion}")
     if not item.pending:
         printer.line(f"    {details.get('reviewer') or 'somebody'}: {details.get('review_comments') or ''}")
-    text = item.output if len(item.output) <= _SHOWN_CHARACTERS else item.output[:_SHOWN_CHARACTERS] + "…"
-    if text:
-        printer.lines(text, "    │ ", "dim")
+    if item.output:
+        printer.lines(cut(item.output, _SHOWN_CHARACTERS), "    │ ", "dim")
     printer.line()

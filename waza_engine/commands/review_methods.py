@@ -15,8 +15,8 @@ from waza_engine.commands.parameters import (
     optional_text,
     refused,
 )
+from waza_engine.commands.reading import loaded
 from waza_engine.commands.reviewing import (
-    ReviewError,
     ReviewRequest,
     for_people,
     record_review,
@@ -36,10 +36,9 @@ def list_reviews(params: Params) -> Answer:
     """
     only_known(params, _WHICH)
     request = _request(params)
-    try:
-        found = for_people(request, recorded_files(request.results), everything=False)
-    except ReviewError as error:
-        raise refused(str(error), INVALID_PARAMS) from None
+    found = loaded(
+        lambda: for_people(request, recorded_files(request.results), everything=False), INVALID_PARAMS
+    )
     return {"items": plain([each.to_json() for each in found])}
 
 
@@ -52,10 +51,8 @@ def add_review(params: Params) -> Answer:
     passed = given_choice(params, "passed")
     if passed is None:
         raise refused("`passed` must be given, as true or false.", INVALID_PARAMS)
-    try:
-        found, _, file = record_review(_request(params, passed))
-    except ReviewError as error:
-        raise refused(str(error), INVALID_PARAMS) from None
+    request = _request(params, passed)
+    found, _, file = loaded(lambda: record_review(request), INVALID_PARAMS)
     return {"item": plain(found.to_json()), "file": str(file)}
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from waza_engine.results.json_values import Block, block_of
 from waza_engine.results.reading.formats import read_document, todays_layout, why_unreadable
+from waza_engine.results.reading.missing_results import describe_missing_results
 from waza_engine.results.reading.newest_scores import result_files
-from waza_engine.results.reading.recordings import describe_missing_results
 from waza_engine.results.reviews import (
     Review,
     ReviewItem,
@@ -26,7 +26,7 @@ from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.loading.suite import SuiteError
 
 
-class ReviewError(Exception):
+class ReviewError(SuiteError):
     """A review cannot be listed or recorded; the message is for the user."""
 
 
@@ -57,7 +57,7 @@ class Found:
     def to_json(self) -> dict[str, Any]:
         """Return it for programs, with its review if it has one."""
         item, details = self.item, block_of(self.item.verdict, "details")
-        said = {
+        review = {
             "passed": item.verdict.get("passed"),
             "score": item.verdict.get("score"),
             "reviewer": details.get("reviewer"),
@@ -74,14 +74,14 @@ class Found:
             "instructions": details.get("instructions"),
             "criteria": details.get("criteria") or [],
             "output": item.output,
-            **({} if item.pending else said),
+            **({} if item.pending else review),
         }
 
 
 def for_people(request: ReviewRequest, files: Sequence[Path], *, everything: bool) -> list[Found]:
     """Return the verdicts of a request in result files: pending ones, with ``everything`` also others."""
-    meant = (each for each in _found(files) if _is_meant(each.item, request))
-    return [each for each in meant if everything or each.item.pending]
+    matching = (each for each in _found(files) if _matches(each.item, request))
+    return [each for each in matching if everything or each.item.pending]
 
 
 def record_review(request: ReviewRequest) -> tuple[Found, Review, Path]:
@@ -118,12 +118,9 @@ def record_review(request: ReviewRequest) -> tuple[Found, Review, Path]:
 
 
 def recorded_files(given: Path) -> list[Path]:
-    """Return result files, newest first. Raises ``ReviewError`` when there is none."""
+    """Return result files, newest first. Raises ``SuiteError`` when there is none."""
     if given.is_dir() or given.suffix in (".yaml", ".yml"):
-        try:
-            suite = eval_file_of(given).parent
-        except SuiteError as error:
-            raise ReviewError(str(error)) from None
+        suite = eval_file_of(given).parent
         files = result_files(suite)
         if not files:
             raise ReviewError(describe_missing_results(suite, suite, "run the suite first"))
@@ -171,7 +168,7 @@ def _found(files: Sequence[Path]) -> list[Found]:
     return found
 
 
-def _is_meant(item: ReviewItem, request: ReviewRequest) -> bool:
+def _matches(item: ReviewItem, request: ReviewRequest) -> bool:
     return (
         request.task in (None, item.key.task, item.task_name)
         and request.trial in (None, item.key.trial)

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 from waza_engine.commands.cluster import ChosenCluster
 from waza_engine.commands.command_words import command_line
-from waza_engine.commands.each_suite import RefusedSuite, file_for_suite, summarize_suites
+from waza_engine.commands.each_suite import RefusedSuite, attempted, file_for_suite, summarize_suites
 from waza_engine.commands.printer import Printer, StandardOutput
 from waza_engine.commands.report import Complaints, TextReport, progress_bars
 from waza_engine.commands.requests_to_end import RequestsToEnd
 from waza_engine.commands.telemetry import Telemetry, TelemetryOptions
 from waza_engine.masking import masked_across
 from waza_engine.results.codec.runs import run_document
-from waza_engine.results.conclusion import EXIT_CODES, WORST_LAST, conclude
+from waza_engine.results.conclusion import EXIT_CODES, INTERRUPTED, NOT_RUN, WORST_LAST, conclude
 from waza_engine.results.json_values import plain
 from waza_engine.results.places import file_segment, record_boundary
 from waza_engine.results.record import RunOutcome
@@ -31,9 +31,9 @@ from waza_engine.results.writing.store import (
     ResultsError,
     check_writable,
     encoded_run,
-    is_persistent,
     write_atomically,
     write_output,
+    write_run,
 )
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.budget import Meter
@@ -53,8 +53,6 @@ from waza_engine.terminal import complain
 
 if TYPE_CHECKING:
     from waza_engine.commands.run_again import Narrowing
-
-NOT_RUN, INTERRUPTED = EXIT_CODES["broken"], EXIT_CODES["interrupted"]
 
 
 def run_command(
@@ -87,7 +85,7 @@ def run_command(
     ``certificates`` of a folder, and the state of its trials in an object ``store``.
     """
     try:
-        told = Telemetry(telemetry or TelemetryOptions(), output_format)
+        exporter = Telemetry(telemetry or TelemetryOptions(), output_format)
         junit_files = [report_file(reporter) for reporter in reporters]
         _check_models(models, settings.judge_model, recommend=recommend)
         chosen = ChosenCluster(settings.cluster, certificates, store, resumes=settings.resume)
@@ -118,7 +116,7 @@ def run_command(
     for sentence in (sentence for suite in plan.refused if suite.is_broken for sentence in suite.sentences):
         complain(sentence)
     display = _Display(
-        output_format, printed, told, verbose=verbose, quiet=quiet, held=min(jobs, len(plan.runs)) > 1
+        output_format, printed, exporter, verbose=verbose, quiet=quiet, held=min(jobs, len(plan.runs)) > 1
     )
     try:
         with chosen.opened():
@@ -135,7 +133,7 @@ def run_command(
         return _refused(error, paths[0])
     found = [run.report for run in ended]
     if output_format == "json":
-        _say_documents(printed, plan, found, models)
+        _print_documents(printed, plan, found, models)
     if output_format == "github":
         _show_on_github(ended, printed)
     if plan.several and output_format in ("text", "github"):
@@ -144,7 +142,7 @@ def run_command(
     codes = [_exit_code(run.report, kept=run.is_kept and not run.report.lost) for run in ended]
     printed.flush()
     printed.complain()
-    told.export(report.outcome for report in found)
+    exporter.export(report.outcome for report in found)
     for lost in dict.fromkeys(report.lost for report in found if report.lost):
         complain(lost)
     codes += [suite.exit_code for suite in plan.refused]
@@ -153,7 +151,7 @@ def run_command(
     return NOT_RUN if printed.failure is not None else max(codes, key=WORST_LAST.index)
 
 
-def _say_documents(
+def _print_documents(
     printed: StandardOutput, plan: _Plan, found: Sequence[RunReport], models: Sequence[str]
 ) -> None:
     documents: list[Any] = [run_document(report.outcome) for report in found]
@@ -547,13 +545,7 @@ def _written_copy(found: RunReport, output: Path | None) -> bool:
     """Write the file of ``-o``; return whether the results are stored as requested."""
     if output is None:
         return found.results_file is not None
-    try:
-        outcome = Attachments(output).of_run(found.outcome) if is_persistent(output) else found.outcome
-        write_output(output, encoded_run(outcome))
-    except ResultsError as error:
-        complain(str(error))
-        return False
-    return True
+    return attempted(lambda: write_run(output, found.outcome))
 
 
 def _laid_out(ended: _Ended, *, layout: str, keeps_workspaces: bool) -> bool:
@@ -592,12 +584,7 @@ def _reported(ended: Sequence[_Ended], plan: _Plan, file: Path) -> bool:
         for suite in plan.refused
         if suite.is_broken
     }
-    try:
-        write_output(file, junit_report(*documents, refused=refused, places=places))
-    except ResultsError as error:
-        complain(str(error))
-        return False
-    return True
+    return attempted(lambda: write_output(file, junit_report(*documents, refused=refused, places=places)))
 
 
 def _exit_code(found: RunReport, *, kept: bool) -> int:

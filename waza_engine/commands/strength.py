@@ -13,12 +13,10 @@ from rich.table import Table
 from waza_engine.commands.each_suite import Ended, are_several, for_each_suite, given_option
 from waza_engine.commands.grade import with_files
 from waza_engine.commands.printer import Part, Printer
-from waza_engine.commands.run import INTERRUPTED, NOT_RUN
 from waza_engine.executors.base import Cancellation
 from waza_engine.lab.labels import (
     LabelledCase,
     LabelledCaseVerdicts,
-    LabelsError,
     check_tasks,
     contradictions,
     judge_labelled,
@@ -35,9 +33,9 @@ from waza_engine.lab.measuring import (
     strength_document,
     weak_check_sentence,
 )
+from waza_engine.results.conclusion import INTERRUPTED, NOT_RUN
 from waza_engine.results.json_values import plain
 from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation
-from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.terminal import complain, say_json
@@ -78,8 +76,6 @@ def _shown(request: RegradeRequest, output_format: str, seed: int, references: P
                 check_tasks(references, labels, [task.id for task in regrading.suite.tasks])
             found = measured(regrading, cancellation, seed)
             judged = _judged(regrading, labels, cancellation) if labels else []
-    except LabelsError as error:
-        raise SuiteError(*error.sentences) from None
     except (KeyboardInterrupt, CancelledRunError):
         cancellation.request()
         return Ended(INTERRUPTED, ("– interrupted",))
@@ -87,9 +83,9 @@ def _shown(request: RegradeRequest, output_format: str, seed: int, references: P
         of_labels = {} if references is None else {"references": labelled_document(references, judged)}
         say_json(plain({**answer(regrading, found), **of_labels}))
     else:
-        _tell(regrading, found)
+        _print_strength(regrading, found)
         if references is not None:
-            _tell_labelled(references, judged)
+            _print_labelled(references, judged)
     wrong = sum(bool(each.finding or each.rejected) for each in found)
     is_weak = bool(wrong) or any(each.judged == "otherwise" for each in judged)
     row = (
@@ -122,7 +118,7 @@ def answer(regrading: Regrading, found: Sequence[GraderStrength]) -> dict[str, A
     }
 
 
-def _tell(regrading: Regrading, found: Sequence[GraderStrength]) -> None:
+def _print_strength(regrading: Regrading, found: Sequence[GraderStrength]) -> None:
     printer = Printer()
     recording = regrading.recording
     name = recording.header.eval_name or regrading.suite.path.name
@@ -144,7 +140,7 @@ def _tell(regrading: Regrading, found: Sequence[GraderStrength]) -> None:
             )
 
 
-def _tell_labelled(path: Path, judged: Sequence[LabelledCaseVerdicts]) -> None:
+def _print_labelled(path: Path, judged: Sequence[LabelledCaseVerdicts]) -> None:
     printer = Printer()
     for case in judged:
         for sentence in contradictions(case):

@@ -14,7 +14,7 @@ A grader file is given the prompt, the answer, the steps and a directory: grader
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
@@ -27,6 +27,7 @@ from waza_engine.graders.diff import DiffConfig
 from waza_engine.graders.inline import InlineConfig
 from waza_engine.graders.json_schema import JsonSchemaConfig
 from waza_engine.graders.skill_invocation import SkillInvocationConfig
+from waza_engine.results.json_values import strings_in
 from waza_engine.runs.agent.workspace import WorkspaceError, fixture_directory, prompt_of
 from waza_engine.runs.loading.suite import Suite, SuiteTask
 from waza_engine.runs.trials.triggers import has_triggers, trigger_file
@@ -246,7 +247,7 @@ def _copy(conversion: Conversion, suite: Suite, entry: GraderEntry, fixtures: Pa
     places = [(directory, ""), (fixtures, "fixtures/")]
     # Programs are also named from the root of the repository.
     places += [(above, "") for above in directory.parents if grader.runs_program]
-    for written in _texts(entry.config):
+    for written in strings_in(entry.config):
         if "\n" in written or Path(written).is_absolute():
             continue
         for folder, prefix in places:
@@ -262,17 +263,6 @@ def _copy(conversion: Conversion, suite: Suite, entry: GraderEntry, fixtures: Pa
                 if conversion.copies.setdefault(name, place) != place:
                     raise GraderError(f"its file `{written}` is not the only one with this path")
                 break
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for each in cast("Mapping[object, object]", value).values():
-            yield from _texts(each)
-    elif isinstance(value, Sequence):
-        for each in cast("Sequence[object]", value):
-            yield from _texts(each)
 
 
 def _adapter(conversion: Conversion) -> None:

@@ -191,12 +191,12 @@ class Executor(Protocol):
     """
 
     name: str
-    answers_triggers: bool
-    has_model: bool
-    costs: bool
-    reports_cost: bool
-    library: str
-    warnings: tuple[str, ...]
+    answers_triggers: bool = False
+    has_model: bool = False
+    costs: bool = True
+    reports_cost: bool = False
+    library: str = ""
+    warnings: tuple[str, ...] = ()
 
     def execute(self, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:
         """Execute one turn; return early when cancelled.

@@ -20,7 +20,7 @@ import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal, Protocol
+from typing import IO, Literal, TypeAlias
 
 from waza_engine.boundary import Boundary, FileError, suite_boundary
 from waza_engine.counting import in_seconds
@@ -38,6 +38,7 @@ from waza_engine.executors.base import (
     Cancellation,
     ExecutionRequest,
     ExecutionResponse,
+    Executor,
     ExecutorError,
     ExecutorSettings,
     environment_with,
@@ -118,21 +119,8 @@ _STDERR_BYTES = 8192
 _CHUNK_BYTES = 65536
 
 
-class Sink(Protocol):
-    """Reads the output of a program. Its methods are never called at the same time."""
-
-    @property
-    def lets_it_finish(self) -> bool:
-        """Return whether a program that has answered may end by itself."""
-        ...
-
-    def feed(self, chunk: bytes) -> bool:
-        """Process more output; return whether enough is known, and the rest can be dropped."""
-        ...
-
-    def end(self) -> None:
-        """Handle the end of the output."""
-        ...
+Sink: TypeAlias = LineSink | TextSink
+"""Reads the output of a program. Its methods are never called at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,14 +263,10 @@ _SHOWN = 500
 
 
 @register
-class CommandExecutor:
+class CommandExecutor(Executor):
     """Drives the command line of an agent. ``warnings`` name parts of its adapter file without effect."""
 
     name = "command"
-    answers_triggers = False
-    has_model = False
-    costs = True
-    library = ""
 
     def __init__(self, settings: ExecutorSettings) -> None:
         self._suite = settings.suite_directory
@@ -456,13 +440,13 @@ class CommandExecutor:
         answered = turn.answer is not None and not is_text
         if answered or request.stops_after(turn.skills):
             return ""
-        said = ended.stderr.strip()[-_SHOWN:] or turn.noise
+        output = ended.stderr.strip()[-_SHOWN:] or turn.noise
         if ended.exit_code not in (0, None):
-            return f"the agent ended with exit code {ended.exit_code}" + (f": {said}" if said else "")
+            return f"the agent ended with exit code {ended.exit_code}" + (f": {output}" if output else "")
         if turn.matched or is_text:
             return ""
-        said = said or turn.unmatched
-        began = f"; it wrote: {said}" if said else ""
+        output = output or turn.unmatched
+        began = f"; it wrote: {output}" if output else ""
         return f"nothing that the agent wrote fits the adapter{began}"
 
 

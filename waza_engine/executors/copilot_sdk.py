@@ -37,6 +37,7 @@ from waza_engine.executors.base import (
     Cancellation,
     ExecutionRequest,
     ExecutionResponse,
+    Executor,
     ExecutorError,
     ExecutorSettings,
 )
@@ -45,7 +46,7 @@ from waza_engine.executors.copilot.runtime import CopilotProvider, Runtime, find
 from waza_engine.executors.registry import register
 from waza_engine.graders.judging.judge import AgentTool
 from waza_engine.mcp.event_loop import LoopThread
-from waza_engine.vocabulary import CANCELLED, ModelUsage, Usage
+from waza_engine.vocabulary import CANCELLED, ModelUsage, Usage, token_counts
 
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
 _EFFORTS: tuple[Effort, ...] = ("low", "medium", "high", "xhigh", "max")
@@ -91,10 +92,7 @@ class OpenSession:
             return None
         models = {
             model: ModelUsage(
-                input_tokens=spent.usage.input_tokens,
-                output_tokens=spent.usage.output_tokens,
-                cache_read_tokens=spent.usage.cache_read_tokens,
-                cache_write_tokens=spent.usage.cache_write_tokens,
+                **token_counts(spent.usage),
                 request_count=spent.requests.count,
                 request_cost=spent.requests.cost,
             )
@@ -295,7 +293,7 @@ _DIED = "the Copilot agent ended in the middle of its work"
 
 
 @register
-class CopilotExecutor:
+class CopilotExecutor(Executor):
     """Executes prompts with the Copilot agent.
 
     Raises ``ExecutorError`` when the agent is not installed or its provider cannot be used. A missing login
@@ -303,12 +301,8 @@ class CopilotExecutor:
     """
 
     name = "copilot-sdk"
-    answers_triggers = False
     has_model = True
-    costs = True
-    reports_cost = False
     library = "github-copilot-sdk"
-    warnings: tuple[str, ...] = ()
 
     def __init__(self, settings: ExecutorSettings) -> None:
         self._provider = find_provider(settings.config.provider)
@@ -464,8 +458,8 @@ class _Turn:
         self.heard.set()
         if event.type is SessionEventType.UNKNOWN:
             return
-        told = cast("Any", event).to_dict()
-        self._record.add(str(told["type"]), told.get("data") or {}, event.agent_id or "")
+        document = cast("Any", event).to_dict()
+        self._record.add(str(document["type"]), document.get("data") or {}, event.agent_id or "")
         if self._record.idle:
             self._idle.set()
         stops = self.request.stops_after(self._record.skill_invocations)
@@ -497,9 +491,13 @@ class _Turn:
     def _told_error(self) -> str:
         record, provider = self._record, self._provider
         if provider is not None and record.status_code in (401, 403):
-            told = f"the provider at `{provider.host}` refused the key (HTTP {record.status_code})"
+            message = f"the provider at `{provider.host}` refused the key (HTTP {record.status_code})"
             variable = provider.key_variable
-            return f"{told}; check `{variable}`" if variable else f"{told}; name it in `provider.api_key_env`"
+            return (
+                f"{message}; check `{variable}`"
+                if variable
+                else f"{message}; name it in `provider.api_key_env`"
+            )
         return f"the agent gave up: {' '.join(record.error.split()).rstrip('.')}"
 
 

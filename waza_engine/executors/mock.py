@@ -13,6 +13,7 @@ from waza_engine.executors.base import (
     Cancellation,
     ExecutionRequest,
     ExecutionResponse,
+    Executor,
     ExecutorSettings,
     WorkspaceFile,
 )
@@ -23,16 +24,12 @@ _SHOWN_BYTES = 1024
 
 
 @register
-class MockExecutor:
+class MockExecutor(Executor):
     """Answers ``Mock response for: <prompt>`` and the data of the task."""
 
     name = "mock"
     answers_triggers = True
-    has_model = False
     costs = False
-    reports_cost = False
-    library = ""
-    warnings: tuple[str, ...] = ()
 
     def __init__(self, settings: ExecutorSettings | None = None) -> None:
         del settings

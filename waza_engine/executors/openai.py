@@ -21,6 +21,7 @@ from waza_engine.executors.base import (
     Cancellation,
     ExecutionRequest,
     ExecutionResponse,
+    Executor,
     ExecutorError,
     ExecutorSettings,
     environment_with,
@@ -121,19 +122,15 @@ def _calling(connected: McpTools, name: str) -> Callable[[Mapping[str, Any]], To
 
 
 @register
-class OpenAIExecutor:
+class OpenAIExecutor(Executor):
     """Talks to a model; conversations are kept in memory until the executor is closed.
 
     Raises ``ExecutorError`` when no server is configured, or no key for it.
     """
 
     name = "openai"
-    answers_triggers = False
     has_model = True
-    costs = True
-    reports_cost = False
     library = "openai"
-    warnings: tuple[str, ...] = ()
 
     def __init__(self, settings: ExecutorSettings) -> None:
         if fault := network_fault():

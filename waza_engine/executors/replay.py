@@ -27,6 +27,7 @@ from waza_engine.executors.base import (
     Cancellation,
     ExecutionRequest,
     ExecutionResponse,
+    Executor,
     ExecutorError,
     ExecutorSettings,
 )
@@ -316,15 +317,11 @@ _MOST_FILES = 20_000
 
 
 @register
-class ReplayExecutor:
+class ReplayExecutor(Executor):
     """Answers with recorded turns."""
 
     name = "replay"
-    answers_triggers = False
-    has_model = False
     costs = False
-    reports_cost = False
-    library = ""
 
     def __init__(self, settings: ExecutorSettings) -> None:
         directory = settings.suite_directory

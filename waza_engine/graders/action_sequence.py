@@ -11,6 +11,7 @@ from pydantic import Field
 
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
 from waza_engine.graders.registry import register
+from waza_engine.spec.block import misspelt
 from waza_engine.spec.fields import ListOf, Text
 from waza_engine.vocabulary import Check
 
@@ -82,15 +83,18 @@ class ActionSequenceConfig(GraderConfig):
         examples=["in_order_match"],
     )
 
-    misspellings: ClassVar = {
-        "expected_order": "expected_actions",
-        "expected_sequence": "expected_actions",
-        "expected_tools": "expected_actions",
-        "actions": "expected_actions",
-        "sequence": "expected_actions",
-        "mode": "matching_mode",
-        "match_mode": "matching_mode",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "expected_actions": (
+                "expected_order",
+                "expected_sequence",
+                "expected_tools",
+                "actions",
+                "sequence",
+            ),
+            "matching_mode": ("mode", "match_mode"),
+        }
+    )
     uncertain: ClassVar = frozenset({"expected_tools"})
 
 

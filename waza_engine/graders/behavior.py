@@ -9,7 +9,7 @@ from pydantic import Field
 from waza_engine.counting import counted
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.registry import register
-from waza_engine.spec.block import Given
+from waza_engine.spec.block import Given, misspelt
 from waza_engine.spec.fields import Limit, ToolNameList
 from waza_engine.vocabulary import Check
 
@@ -48,24 +48,15 @@ class BehaviorConfig(GraderConfig):
         "required_tools": Given.LISTED,
         "forbidden_tools": Given.LISTED,
     }
-    misspellings: ClassVar = {
-        "max_calls": "max_tool_calls",
-        "max_tools": "max_tool_calls",
-        "tool_calls": "max_tool_calls",
-        "max_duration": "max_duration_ms",
-        "max_response_time_ms": "max_duration_ms",
-        "max_time_ms": "max_duration_ms",
-        "duration_ms": "max_duration_ms",
-        "tokens": "max_tokens",
-        "token_limit": "max_tokens",
-        "required": "required_tools",
-        "expect_tools": "required_tools",
-        "forbidden": "forbidden_tools",
-        "reject_tools": "forbidden_tools",
-        "blocked_tools": "forbidden_tools",
-        "disallowed_tools": "forbidden_tools",
-        "must_use": "required_tools",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "max_tool_calls": ("max_calls", "max_tools", "tool_calls"),
+            "max_duration_ms": ("max_duration", "max_response_time_ms", "max_time_ms", "duration_ms"),
+            "max_tokens": ("tokens", "token_limit"),
+            "required_tools": ("required", "expect_tools", "must_use"),
+            "forbidden_tools": ("forbidden", "reject_tools", "blocked_tools", "disallowed_tools"),
+        }
+    )
     uncertain: ClassVar = frozenset({"tool_calls", "required", "forbidden"})
 
 

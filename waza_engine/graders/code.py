@@ -20,6 +20,7 @@ from waza_engine.graders.base import (
 )
 from waza_engine.graders.programs.input import assertion_context
 from waza_engine.graders.registry import register
+from waza_engine.spec.block import misspelt
 from waza_engine.spec.fields import AssertionList
 from waza_engine.vocabulary import Check, unjudged_details
 
@@ -44,14 +45,9 @@ class CodeConfig(GraderConfig):
         description="The language of the assertions. JavaScript needs Node.js on the machine.",
     )
 
-    misspellings: ClassVar = {
-        "assertion": "assertions",
-        "asserts": "assertions",
-        "expressions": "assertions",
-        "checks": "assertions",
-        "code": "assertions",
-        "lang": "language",
-    }
+    misspellings: ClassVar = misspelt(
+        {"assertions": ("assertion", "asserts", "expressions", "checks", "code"), "language": "lang"}
+    )
 
 
 @register

@@ -14,28 +14,26 @@ from waza_engine.graders.file import LARGEST_FILE_BYTES, read_workspace_file
 from waza_engine.graders.matching.strings import line_end_advice, quoted
 from waza_engine.graders.paths import beside_suite, from_working_directory, leads_outside, workspace_path
 from waza_engine.graders.registry import register
-from waza_engine.spec.block import Given
-from waza_engine.spec.fields import ListOf, PlainText, Switch, TextList
+from waza_engine.spec.block import Given, misspelt
+from waza_engine.spec.fields import ListOf, PlainText, Switch, TextList, kind
 from waza_engine.vocabulary import Check
 
 
 class ExpectedFile(GraderConfig):
     """One file and what it must be."""
 
-    path: PlainText = Field(
+    path: Annotated[PlainText, kind("path.workspace")] = Field(
         description="The file, relative to the workspace.",
         examples=["src/main.py"],
         min_length=1,
-        json_schema_extra={"x-waza-kind": "path.workspace"},
     )
-    snapshot: PlainText | None = Field(
+    snapshot: Annotated[PlainText, kind("path.suite")] | None = Field(
         default=None,
         description=(
             "A file with exactly the wanted content: "
             "relative to `context_dir`, else to the fixtures, else to the eval file."
         ),
         examples=["snapshots/main.py"],
-        json_schema_extra={"x-waza-kind": "path.suite"},
     )
     contains: TextList = Field(
         default=(),
@@ -47,15 +45,13 @@ class ExpectedFile(GraderConfig):
     )
 
     at_least_one: ClassVar = {"snapshot": Given.WRITTEN, "contains": Given.LISTED}
-    misspellings: ClassVar = {
-        "file": "path",
-        "expected": "snapshot",
-        "snapshot_file": "snapshot",
-        "fragments": "contains",
-        "includes": "contains",
-        "must_contain": "contains",
-        "content": "contains",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "path": "file",
+            "snapshot": ("expected", "snapshot_file"),
+            "contains": ("fragments", "includes", "must_contain", "content"),
+        }
+    )
     uncertain: ClassVar = frozenset({"content", "expected"})
 
 
@@ -65,7 +61,7 @@ class DiffConfig(GraderConfig):
     expected_files: Annotated[tuple[ExpectedFile, ...], ListOf(texts=False)] = Field(
         description="The files, each with a snapshot, fragments, or both.", min_length=1
     )
-    context_dir: PlainText | None = Field(
+    context_dir: Annotated[PlainText, kind("path.suite")] | None = Field(
         default=None,
         description=(
             "The folder of the snapshots, relative to the eval file, else to the working directory "
@@ -73,7 +69,6 @@ class DiffConfig(GraderConfig):
             "Default: the fixtures folder, then the folder of the eval file."
         ),
         examples=["snapshots"],
-        json_schema_extra={"x-waza-kind": "path.suite"},
     )
     update_snapshots: Switch = Field(
         default=False,
@@ -82,11 +77,7 @@ class DiffConfig(GraderConfig):
         ),
     )
 
-    misspellings: ClassVar = {
-        "files": "expected_files",
-        "expected": "expected_files",
-        "update": "update_snapshots",
-    }
+    misspellings: ClassVar = misspelt({"expected_files": ("files", "expected"), "update_snapshots": "update"})
     uncertain: ClassVar = frozenset({"expected"})
 
 

@@ -16,8 +16,8 @@ from waza_engine.graders.matching.globs import is_glob, matching_paths
 from waza_engine.graders.paths import is_there, leads_outside, workspace_path
 from waza_engine.graders.registry import register
 from waza_engine.graders.text import nothing_said, pattern_check, why_invalid
-from waza_engine.spec.block import Given
-from waza_engine.spec.fields import ListOf, PatternList, PlainText, Switch, WorkspacePathList
+from waza_engine.spec.block import Given, misspelt
+from waza_engine.spec.fields import ListOf, PatternList, PlainText, Switch, WorkspacePathList, kind
 from waza_engine.vocabulary import Check
 
 LARGEST_FILE_BYTES = 50_000_000
@@ -27,11 +27,10 @@ RulePath: TypeAlias = tuple[str | int, ...]
 class ContentPatterns(GraderConfig):
     """Patterns for the content of one file."""
 
-    path: PlainText = Field(
+    path: Annotated[PlainText, kind("path.workspace")] = Field(
         description="The file, relative to the workspace; with `globs` a glob.",
         examples=["package.json"],
         min_length=1,
-        json_schema_extra={"x-waza-kind": "path.workspace"},
     )
     must_match: PatternList = Field(
         default=(),
@@ -44,15 +43,13 @@ class ContentPatterns(GraderConfig):
         examples=[["TODO|FIXME"]],
     )
 
-    misspellings: ClassVar = {
-        "file": "path",
-        "pattern": "must_match",
-        "patterns": "must_match",
-        "regex_match": "must_match",
-        "contains": "must_match",
-        "regex_not_match": "must_not_match",
-        "not_contains": "must_not_match",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "path": "file",
+            "must_match": ("pattern", "patterns", "regex_match", "contains"),
+            "must_not_match": ("regex_not_match", "not_contains"),
+        }
+    )
     uncertain: ClassVar = frozenset({"contains", "not_contains"})
     recommended: ClassVar = (
         {
@@ -88,21 +85,14 @@ class FileConfig(GraderConfig):
         examples=[True],
     )
 
-    at_least_one: ClassVar = {
-        "must_exist": Given.LISTED,
-        "must_not_exist": Given.LISTED,
-        "content_patterns": Given.LISTED,
-    }
-    misspellings: ClassVar = {
-        "exists": "must_exist",
-        "files": "must_exist",
-        "should_exist": "must_exist",
-        "files_exist": "must_exist",
-        "not_exists": "must_not_exist",
-        "should_not_exist": "must_not_exist",
-        "patterns": "content_patterns",
-        "contents": "content_patterns",
-    }
+    at_least_one: ClassVar = dict.fromkeys(("must_exist", "must_not_exist", "content_patterns"), Given.LISTED)
+    misspellings: ClassVar = misspelt(
+        {
+            "must_exist": ("exists", "files", "should_exist", "files_exist"),
+            "must_not_exist": ("not_exists", "should_not_exist"),
+            "content_patterns": ("patterns", "contents"),
+        }
+    )
     uncertain: ClassVar = frozenset({"files", "patterns", "contents"})
 
 

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
 from waza_engine.graders.registry import register
+from waza_engine.spec.block import misspelt
 from waza_engine.spec.fields import PlainText, TextList
 
 _PREVIEW_CHARACTERS = 500
@@ -27,11 +28,7 @@ class HumanConfig(GraderConfig):
         examples=[["Uses managed identity", "No hardcoded secrets"]],
     )
 
-    misspellings: ClassVar = {
-        "instruction": "instructions",
-        "prompt": "instructions",
-        "checklist": "criteria",
-    }
+    misspellings: ClassVar = misspelt({"instructions": ("instruction", "prompt"), "criteria": "checklist"})
     uncertain: ClassVar = frozenset({"prompt"})
 
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
 from waza_engine.graders.registry import register
-from waza_engine.spec.fields import PlainText
+from waza_engine.spec.block import misspelt
+from waza_engine.spec.fields import PlainText, kind
 
 
 class HumanCalibrationConfig(GraderConfig):
     """The judge that is compared with a person."""
 
-    calibrate_grader: PlainText | None = Field(
+    calibrate_grader: Annotated[PlainText, kind("grader.name")] | None = Field(
         default=None,
         description="The `name` of the judge whose verdicts are compared with the person's.",
         examples=["quality_judge"],
-        json_schema_extra={"x-waza-kind": "grader.name"},
     )
     instructions: PlainText | None = Field(
         default=None, description="The instructions for the person.", examples=["Rate the answer from 1 to 5"]
@@ -31,7 +31,7 @@ class HumanCalibrationConfig(GraderConfig):
             "why": "without it no grader is compared with the person",
         },
     )
-    misspellings: ClassVar = {"grader": "calibrate_grader", "calibrates": "calibrate_grader"}
+    misspellings: ClassVar = misspelt({"calibrate_grader": ("grader", "calibrates")})
 
 
 @register

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar, cast
 
 from pydantic import Field
 
@@ -34,7 +34,8 @@ from waza_engine.graders.programs.input import (
 )
 from waza_engine.graders.registry import register
 from waza_engine.processes.programs import Finished
-from waza_engine.spec.fields import PlainText
+from waza_engine.spec.block import misspelt
+from waza_engine.spec.fields import PlainText, kind
 from waza_engine.spec.program_files import is_module, why_not_started
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
@@ -84,10 +85,10 @@ def _module_command(file: Path) -> list[str]:
 def _node_version(node: str) -> tuple[int, int]:
     """Return the major and minor version, (0, 0) if unknown."""
     try:
-        told = subprocess.run(
+        printed = subprocess.run(
             [node, "--version"], capture_output=True, text=True, timeout=_VERSION_SECONDS, check=False
         ).stdout
-        major, minor, *_ = told.strip().removeprefix("v").split(".")
+        major, minor, *_ = printed.strip().removeprefix("v").split(".")
         return int(major), int(minor)
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return (0, 0)
@@ -96,21 +97,15 @@ def _node_version(node: str) -> tuple[int, int]:
 class InlineConfig(GraderConfig):
     """The grader file."""
 
-    grader: PlainText = Field(
+    grader: Annotated[PlainText, kind("path.suite")] = Field(
         description="The grader file: relative to the eval file, else to the working directory.",
         examples=["graders/contains_hint.py"],
         min_length=1,
-        json_schema_extra={"x-waza-kind": "path.suite"},
     )
     protocol: AnswerWords = "auto"
     timeout: TimeLimit = None
 
-    misspellings: ClassVar = {
-        "file": "grader",
-        "path": "grader",
-        "script": "grader",
-        "timeout_seconds": "timeout",
-    }
+    misspellings: ClassVar = misspelt({"grader": ("file", "path", "script"), "timeout": "timeout_seconds"})
     uncertain: ClassVar = frozenset({"file", "path", "script"})
 
 

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn
+from typing import Annotated, Any, ClassVar, NoReturn
 
 from pydantic import ConfigDict, Field
 
@@ -15,8 +15,8 @@ from waza_engine.graders.base import Grader, GraderConfig, GraderError, GradingC
 from waza_engine.graders.matching.json_schemas import CompiledSchema, SchemaError, compile_schema, read_schema
 from waza_engine.graders.paths import beside_suite
 from waza_engine.graders.registry import register
-from waza_engine.spec.block import Discouraged, Given
-from waza_engine.spec.fields import PlainText, Switch
+from waza_engine.spec.block import Discouraged, Given, misspelt
+from waza_engine.spec.fields import PlainText, Switch, kind
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.vocabulary import Check
 
@@ -34,11 +34,10 @@ class JsonSchemaConfig(GraderConfig):
         description="A JSON Schema, written in YAML. It wins over `schema_file`.",
         examples=[{"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}}],
     )
-    schema_file: PlainText | None = Field(
+    schema_file: Annotated[PlainText, kind("path.suite")] | None = Field(
         default=None,
         description="A file with a JSON Schema, relative to the folder of the eval file.",
         examples=["schemas/answer.schema.json"],
-        json_schema_extra={"x-waza-kind": "path.suite"},
     )
     extract_json: Switch = Field(
         default=False,
@@ -49,13 +48,9 @@ class JsonSchemaConfig(GraderConfig):
 
     at_least_one: ClassVar = {"schema": Given.PRESENT, "schema_file": Given.WRITTEN}
     discouraged: ClassVar = (Discouraged(("schema_file",), ("schema",), "the `schema` beside it wins"),)
-    misspellings: ClassVar = {
-        "file": "schema_file",
-        "schema_path": "schema_file",
-        "path": "schema_file",
-        "json_schema": "schema",
-        "extract": "extract_json",
-    }
+    misspellings: ClassVar = misspelt(
+        {"schema_file": ("file", "schema_path", "path"), "schema": "json_schema", "extract_json": "extract"}
+    )
     uncertain: ClassVar = frozenset({"path", "file", "json_schema"})
 
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from waza_engine.graders.base import GraderConfig
 from waza_engine.graders.registry import register
 from waza_engine.graders.text import OlderTextGrader
-from waza_engine.spec.block import Given
+from waza_engine.spec.block import Given, misspelt
 from waza_engine.spec.fields import TextList
 
 
@@ -28,16 +28,10 @@ class KeywordConfig(GraderConfig):
         default=(), description="Text that must not appear in the answer.", examples=[["password"]]
     )
 
-    at_least_one: ClassVar = {
-        "must_contain": Given.LISTED,
-        "keywords": Given.LISTED,
-        "must_not_contain": Given.LISTED,
-    }
-    misspellings: ClassVar = {
-        "contains": "must_contain",
-        "not_contains": "must_not_contain",
-        "words": "keywords",
-    }
+    at_least_one: ClassVar = dict.fromkeys(("must_contain", "keywords", "must_not_contain"), Given.LISTED)
+    misspellings: ClassVar = misspelt(
+        {"must_contain": "contains", "must_not_contain": "not_contains", "keywords": "words"}
+    )
 
 
 @register

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -12,7 +12,8 @@ from waza_engine.graders.judging.judges import JudgedConfig, limit_seconds
 from waza_engine.graders.judging.ratings import DEFAULT_THRESHOLD, Rating, rate
 from waza_engine.graders.judging.rubrics import Rubric, RubricError, load_rubric
 from waza_engine.graders.registry import register
-from waza_engine.spec.fields import Number, PlainText
+from waza_engine.spec.block import misspelt
+from waza_engine.spec.fields import Number, PlainText, kind
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
 _USUAL = Rubric(
@@ -31,14 +32,13 @@ Rate how well the agent did its task, from 1 to 5:
 class LlmConfig(JudgedConfig):
     """The rubric and the model of the judge."""
 
-    rubric: PlainText | None = Field(
+    rubric: Annotated[PlainText, kind("prompt.text")] | None = Field(
         default=None,
         description=(
             "The rubric of the ratings from 1 to 5: the text, a file, or the name of a rubric of the engine. "
             "Without one it rates correctness, completeness and quality."
         ),
         examples=["Rate the correctness of the answer from 1 to 5."],
-        json_schema_extra={"x-waza-kind": "prompt.text"},
     )
     threshold: Number = Field(
         default=DEFAULT_THRESHOLD,
@@ -48,7 +48,7 @@ class LlmConfig(JudgedConfig):
         examples=[0.75],
     )
 
-    misspellings: ClassVar = {"prompt": "rubric", "criteria": "rubric", "pass_threshold": "threshold"}
+    misspellings: ClassVar = misspelt({"rubric": ("prompt", "criteria"), "threshold": "pass_threshold"})
     uncertain: ClassVar = frozenset({"prompt", "criteria"})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -19,7 +19,8 @@ from waza_engine.graders.judging.ratings import (
 from waza_engine.graders.judging.rubrics import Rubric
 from waza_engine.graders.judging.scales import linear
 from waza_engine.graders.registry import register
-from waza_engine.spec.fields import PlainText
+from waza_engine.spec.block import misspelt
+from waza_engine.spec.fields import PlainText, kind
 
 _QUESTION = """\
 Compare the answer of an agent with a reference: an answer that is known to be good, or a description of one.
@@ -36,14 +37,13 @@ Answer with one JSON object and nothing else:
 class LlmComparisonConfig(JudgedConfig):
     """The reference answer and the model of the judge."""
 
-    reference: PlainText = Field(
+    reference: Annotated[PlainText, kind("prompt.text")] = Field(
         description="The answer, or a description of it, that the judge compares with.",
         examples=["The URL of the deployed resource and the next steps."],
         min_length=1,
-        json_schema_extra={"x-waza-kind": "prompt.text"},
     )
 
-    misspellings: ClassVar = {"expected": "reference", "reference_text": "reference", "golden": "reference"}
+    misspellings: ClassVar = misspelt({"reference": ("expected", "reference_text", "golden")})
     uncertain: ClassVar = frozenset({"expected", "golden"})
 
 
@@ -95,6 +95,6 @@ class LlmComparisonGrader(Grader[LlmComparisonConfig]):
         reply, response = asked(rating, prompt, scale, context)
         score = scale.score(reply.rating)
         passed = score >= DEFAULT_THRESHOLD if reply.passed is None else reply.passed
-        said = f"Rated {reply.rating:g} on the scale {scale.text}"
-        feedback = ": ".join(text for text in (said, reply.reasoning) if text)
+        rated = f"Rated {reply.rating:g} on the scale {scale.text}"
+        feedback = ": ".join(text for text in (rated, reply.reasoning) if text)
         return Verdict(score, passed, feedback, rating_details(reply, scale, prompt, response))

@@ -6,18 +6,19 @@ import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar, Literal, cast
+from typing import Annotated, ClassVar, Literal, cast
 
 from pydantic import Field
 
+from waza_engine.counting import cut
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
 from waza_engine.graders.paths import is_there
 from waza_engine.graders.programs.answers import (
+    LONGEST_FEEDBACK,
     UnusableAnswerError,
     answer_of,
     ending,
     run_program,
-    shortened,
     verdict_of_answer,
     verdict_without_answer,
 )
@@ -29,7 +30,8 @@ from waza_engine.graders.programs.input import (
 )
 from waza_engine.graders.registry import register
 from waza_engine.processes.programs import Finished
-from waza_engine.spec.fields import ArgumentList, PlainText
+from waza_engine.spec.block import misspelt
+from waza_engine.spec.fields import ArgumentList, PlainText, kind
 from waza_engine.spec.limits import first_version_advice
 from waza_engine.spec.program_files import is_path, script_of
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
@@ -41,11 +43,10 @@ _LONGEST_LINE = 200
 class ProgramConfig(GraderConfig):
     """The program and its arguments."""
 
-    command: PlainText = Field(
+    command: Annotated[PlainText, kind("command")] = Field(
         description="The program to run; no shell is involved.",
         examples=["python3"],
         min_length=1,
-        json_schema_extra={"x-waza-kind": "command"},
     )
     args: ArgumentList = Field(
         default=(), description="The arguments, one an item.", examples=[["scripts/grade.py", "--strict"]]
@@ -60,14 +61,13 @@ class ProgramConfig(GraderConfig):
         ),
     )
 
-    misspellings: ClassVar = {
-        "timeout_seconds": "timeout",
-        "timeout_sec": "timeout",
-        "cmd": "command",
-        "program": "command",
-        "run": "command",
-        "arguments": "args",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "timeout": ("timeout_seconds", "timeout_sec"),
+            "command": ("cmd", "program", "run"),
+            "args": "arguments",
+        }
+    )
 
 
 @register
@@ -158,11 +158,11 @@ class ProgramGrader(Grader[ProgramConfig]):
             "stderr": finished.stderr,
         }
         if finished.exit_code == 0:
-            said = finished.stdout.strip() or "The program exited with 0"
-            return _verdict(True, said + _unread(finished.stdout), details)
+            feedback = finished.stdout.strip() or "The program exited with 0"
+            return _verdict(True, feedback + _unread(finished.stdout), details)
         how = finished.ended_words(timeout)
         older = first_version_advice(finished.stderr)
-        message = f"`{command}` {how}{f': {older}' if older else _said(finished)}"
+        message = f"`{command}` {how}{f': {older}' if older else _describe_output(finished)}"
         details["exit_error"] = f"`{command}` {how}"
         if finished.timed_out or (finished.exit_code or 0) < 0:
             details |= unjudged_details("timeout" if finished.timed_out else "signal", f"`{command}` {how}")
@@ -182,8 +182,8 @@ def _unread(printed: str) -> str:
         answer: object = json.loads(printed)
     except (ValueError, RecursionError):
         return ""
-    said: Mapping[str, object] = cast("Mapping[str, object]", answer) if isinstance(answer, dict) else {}
-    failed = [key for key in ("passed", "pass") if said.get(key) is False]
+    block: Mapping[str, object] = cast("Mapping[str, object]", answer) if isinstance(answer, dict) else {}
+    failed = [key for key in ("passed", "pass") if block.get(key) is False]
     if not failed:
         return ""
     protocol = "waza-json" if failed[0] == "passed" else "harness-json"
@@ -198,7 +198,7 @@ def _executable(command: str, cwd: Path) -> str:
     return shutil.which(command) or command
 
 
-def _said(finished: Finished) -> str:
+def _describe_output(finished: Finished) -> str:
     """Return the last line that was written, then the ends of both outputs.
 
     A program prints at its end why it fails: scripts to standard error, test runners to standard output, an
@@ -207,19 +207,19 @@ def _said(finished: Finished) -> str:
     parts = [ending(text.strip()) for text in (finished.stdout, finished.stderr)]
     if not any(parts):
         return ""
-    told = f": {_last_line(parts[1] or parts[0])}"
+    summary = f": {_last_line(parts[1] or parts[0])}"
     if all(parts):
-        return f"{told}\n--- standard output\n{parts[0]}\n--- standard error\n{parts[1]}"
-    said = parts[0] or parts[1]
-    return f"{told}\n{said}" if "\n" in said else f": {said}"
+        return f"{summary}\n--- standard output\n{parts[0]}\n--- standard error\n{parts[1]}"
+    output = parts[0] or parts[1]
+    return f"{summary}\n{output}" if "\n" in output else f": {output}"
 
 
-def _last_line(said: str) -> str:
-    line = said.rpartition("\n")[2].strip()
+def _last_line(output: str) -> str:
+    line = output.rpartition("\n")[2].strip()
     return line if len(line) <= _LONGEST_LINE else f"…{line[-_LONGEST_LINE:]}"
 
 
 def _verdict(passed: bool, feedback: str, details: dict[str, object]) -> Verdict:
-    feedback = shortened(feedback)
+    feedback = cut(feedback, LONGEST_FEEDBACK)
     check = Check(("command",), passed, "" if passed else feedback)
     return Verdict(1.0 if passed else 0.0, passed, feedback, details, (check,))

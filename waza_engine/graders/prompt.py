@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -36,8 +36,8 @@ from waza_engine.graders.judging.verdicts import (
     question,
 )
 from waza_engine.graders.registry import register
-from waza_engine.spec.block import Conflict, Discouraged, Given
-from waza_engine.spec.fields import Number, PlainText, Switch
+from waza_engine.spec.block import Conflict, Discouraged, Given, misspelt
+from waza_engine.spec.fields import Number, PlainText, Switch, kind
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
 _RATING_KEYS = ("threshold", "score_type", "response_format")
@@ -46,7 +46,7 @@ _RATING_KEYS = ("threshold", "score_type", "response_format")
 class PromptConfig(JudgedConfig):
     """A prompt with verdict tools, or a rubric with a rating."""
 
-    prompt: PlainText | None = Field(
+    prompt: Annotated[PlainText, kind("prompt.text")] | None = Field(
         default=None,
         description=(
             "The instructions for the judge. It answers by calling `set_waza_grade_pass` or "
@@ -55,16 +55,14 @@ class PromptConfig(JudgedConfig):
         examples=[
             "Is the explanation correct? Call set_waza_grade_pass, or set_waza_grade_fail with your reason."
         ],
-        json_schema_extra={"x-waza-kind": "prompt.text"},
     )
-    rubric: PlainText | None = Field(
+    rubric: Annotated[PlainText, kind("rubric")] | None = Field(
         default=None,
         description=(
             "A rubric: its text, a file beside the eval file (`.md` or `.yaml`), or the name of one that "
             "comes with the engine."
         ),
         examples=[*built_in_names(), "rubrics/quality.md", "Rate the correctness from 1 to 5."],
-        json_schema_extra={"x-waza-kind": "rubric"},
     )
     criteria: tuple[PlainText, ...] = Field(
         default=(),
@@ -134,18 +132,14 @@ class PromptConfig(JudgedConfig):
             "it belongs to the rating form, which has a `rubric` and nothing else",
         ),
     )
-    misspellings: ClassVar = {
-        "instructions": "prompt",
-        "text": "prompt",
-        "question": "prompt",
-        "query": "prompt",
-        "assertions": "criteria",
-        "expectations": "criteria",
-        "judge_model": "model",
-        "model_name": "model",
-        "pass_threshold": "threshold",
-        "min_score": "threshold",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "prompt": ("instructions", "text", "question", "query"),
+            "criteria": ("assertions", "expectations"),
+            "model": ("judge_model", "model_name"),
+            "threshold": ("pass_threshold", "min_score"),
+        }
+    )
     uncertain: ClassVar = frozenset({"text", "min_score"})
 
     @property

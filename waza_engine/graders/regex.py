@@ -9,7 +9,7 @@ from pydantic import Field
 from waza_engine.graders.base import GraderConfig
 from waza_engine.graders.registry import register
 from waza_engine.graders.text import OlderTextGrader
-from waza_engine.spec.block import Given
+from waza_engine.spec.block import Given, misspelt
 from waza_engine.spec.fields import PatternList
 
 
@@ -28,16 +28,12 @@ class RegexConfig(GraderConfig):
     )
 
     at_least_one: ClassVar = {"must_match": Given.LISTED, "must_not_match": Given.LISTED}
-    misspellings: ClassVar = {
-        "pattern": "must_match",
-        "patterns": "must_match",
-        "should_match": "must_match",
-        "match": "must_match",
-        "regex_match": "must_match",
-        "regex_not_match": "must_not_match",
-        "not_match": "must_not_match",
-        "should_not_match": "must_not_match",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "must_match": ("pattern", "patterns", "should_match", "match", "regex_match"),
+            "must_not_match": ("regex_not_match", "not_match", "should_not_match"),
+        }
+    )
 
 
 @register

@@ -61,8 +61,8 @@ class ScoreGrader(Grader[ScoreConfig]):
         ]
         status = "pending" if any(graded.status == "pending" for graded in verdicts.values()) else "graded"
         if threshold is None:
-            said = f"failed: {_named(failed)}" if failed else "All graders passed"
-            return Verdict(score, not failed, said, status=status)
+            feedback = f"failed: {_named(failed)}" if failed else "All graders passed"
+            return Verdict(score, not failed, feedback, status=status)
         if reaches(score, threshold):
             return Verdict(score, True, f"the score is {format_score(score)}", status=status)
         shown, least = format_below(score, threshold)

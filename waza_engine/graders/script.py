@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -21,22 +21,22 @@ from waza_engine.graders.programs.input import (
     starting_directory,
 )
 from waza_engine.graders.registry import register
-from waza_engine.spec.fields import PlainText
+from waza_engine.spec.block import misspelt
+from waza_engine.spec.fields import PlainText, kind
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
 
 class ScriptConfig(GraderConfig):
     """The script."""
 
-    script: PlainText = Field(
+    script: Annotated[PlainText, kind("path.suite")] = Field(
         description="The Python script: relative to the working directory, else to the eval file.",
         examples=["graders/quality_checker.py"],
         min_length=1,
-        json_schema_extra={"x-waza-kind": "path.suite"},
     )
     protocol: AnswerWords = "auto"
 
-    misspellings: ClassVar = {"path": "script", "file": "script", "command": "script"}
+    misspellings: ClassVar = misspelt({"script": ("path", "file", "command")})
 
 
 # It keeps its own `grade`: `program` needs the interpreter as its command, and refuses an answer without

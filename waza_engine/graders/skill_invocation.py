@@ -11,7 +11,7 @@ from waza_engine.counting import counted
 from waza_engine.graders.action_sequence import Agreement, Order, agreement, follows, why_not
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
 from waza_engine.graders.registry import register
-from waza_engine.spec.block import Given
+from waza_engine.spec.block import Given, misspelt
 from waza_engine.spec.fields import SkillNameList, Switch
 from waza_engine.vocabulary import Check
 
@@ -47,16 +47,14 @@ class SkillInvocationConfig(GraderConfig):
 
     at_least_one: ClassVar = {"required_skills": Given.LISTED, "forbidden_skills": Given.LISTED}
     needs: ClassVar = {"required_skills": "mode"}
-    misspellings: ClassVar = {
-        "skills": "required_skills",
-        "required": "required_skills",
-        "expected_skills": "required_skills",
-        "forbidden": "forbidden_skills",
-        "rejected_skills": "forbidden_skills",
-        "matching_mode": "mode",
-        "match_mode": "mode",
-        "allow_extras": "allow_extra",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "required_skills": ("skills", "required", "expected_skills"),
+            "forbidden_skills": ("forbidden", "rejected_skills"),
+            "mode": ("matching_mode", "match_mode"),
+            "allow_extra": "allow_extras",
+        }
+    )
     uncertain: ClassVar = frozenset({"skills"})
 
 

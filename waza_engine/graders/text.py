@@ -13,7 +13,7 @@ from waza_engine.graders.base import ConfigT, Grader, GraderConfig, GradingConte
 from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
 from waza_engine.graders.matching.strings import line_end_advice, lowered, quoted
 from waza_engine.graders.registry import register
-from waza_engine.spec.block import Given
+from waza_engine.spec.block import Given, misspelt
 from waza_engine.spec.fields import PatternList, TextList
 from waza_engine.vocabulary import Check, unjudged_details
 
@@ -58,40 +58,33 @@ class TextConfig(GraderConfig):
         examples=[["(?i)fatal error|crashed"]],
     )
 
-    at_least_one: ClassVar = {
-        "contains": Given.LISTED,
-        "not_contains": Given.LISTED,
-        "contains_cs": Given.LISTED,
-        "not_contains_cs": Given.LISTED,
-        "regex_match": Given.LISTED,
-        "regex_not_match": Given.LISTED,
-    }
-    misspellings: ClassVar = {
-        "must_match": "regex_match",
-        "match_all": "regex_match",
-        "match": "regex_match",
-        "matches": "regex_match",
-        "pattern": "regex_match",
-        "patterns": "regex_match",
-        "regex": "regex_match",
-        "must_not_match": "regex_not_match",
-        "must_not_match_any": "regex_not_match",
-        "forbidden_match": "regex_not_match",
-        "not_regex_match": "regex_not_match",
-        "must_contain": "contains",
-        "must_include": "contains",
-        "includes": "contains",
-        "contains_all": "contains",
-        "keywords": "contains",
-        "output_contains": "contains",
-        "must_not_contain": "not_contains",
-        "must_not_include": "not_contains",
-        "not_contains_any": "not_contains",
-        "contains_none": "not_contains",
-        "excludes": "not_contains",
-        "output_excludes": "not_contains",
-        "output_not_contains": "not_contains",
-    }
+    at_least_one: ClassVar = dict.fromkeys(
+        ("contains", "not_contains", "contains_cs", "not_contains_cs", "regex_match", "regex_not_match"),
+        Given.LISTED,
+    )
+    misspellings: ClassVar = misspelt(
+        {
+            "regex_match": ("must_match", "match_all", "match", "matches", "pattern", "patterns", "regex"),
+            "regex_not_match": ("must_not_match", "must_not_match_any", "forbidden_match", "not_regex_match"),
+            "contains": (
+                "must_contain",
+                "must_include",
+                "includes",
+                "contains_all",
+                "keywords",
+                "output_contains",
+            ),
+            "not_contains": (
+                "must_not_contain",
+                "must_not_include",
+                "not_contains_any",
+                "contains_none",
+                "excludes",
+                "output_excludes",
+                "output_not_contains",
+            ),
+        }
+    )
 
 
 @register

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Field
 
 from waza_engine.counting import counted
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict, verdict_of_checks
@@ -18,15 +18,16 @@ from waza_engine.graders.matching.tool_patterns import (
     check_call,
 )
 from waza_engine.graders.registry import register
-from waza_engine.spec.block import Conflict, Given
+from waza_engine.spec.block import Conflict, Given, misspelt
 from waza_engine.spec.fields import (
     Alternatives,
     Limit,
     ListOf,
+    ListOfBlocks,
     PlainText,
     SchemaKeywords,
+    TextOrBlock,
     ToolNameList,
-    text_or_block,
 )
 from waza_engine.vocabulary import Check, ToolCall
 
@@ -43,25 +44,17 @@ class CallPattern(GraderConfig):
         json_schema_extra={"x-waza-kind": "regex", "x-waza-any-case": True},
     )
 
-    misspellings: ClassVar = {
-        "regex": "pattern",
-        "match": "pattern",
-        "command": "pattern",
-        "name": "pattern",
-        "tool": "pattern",
-        "tool_name": "pattern",
-    }
+    misspellings: ClassVar = misspelt({"pattern": ("regex", "match", "command", "name", "tool", "tool_name")})
     # A pattern is searched in the arguments, too.
     uncertain: ClassVar = frozenset({"command", "name", "tool", "tool_name"})
 
 
-Pattern = Annotated[
-    Annotated[PlainText, SchemaKeywords({"x-waza-any-case": True}), Tag("text")]
-    | Annotated[CallPattern, Tag("block")],
-    Discriminator(text_or_block),
-    Alternatives("regex"),
+PatternEntries = ListOfBlocks[
+    Annotated[
+        TextOrBlock[Annotated[PlainText, SchemaKeywords({"x-waza-any-case": True})], CallPattern],
+        Alternatives("regex"),
+    ]
 ]
-PatternEntries = Annotated[tuple[Pattern, ...], ListOf(texts=False)]
 
 
 class ToolCallsConfig(GraderConfig):
@@ -115,19 +108,15 @@ class ToolCallsConfig(GraderConfig):
         ),
     )
     not_greater: ClassVar = {"min_calls": "max_calls"}
-    misspellings: ClassVar = {
-        "tools": "required_tools",
-        "expect_tools": "required_tools",
-        "expected_tools": "required_tools",
-        "reject_tools": "forbidden_tools",
-        "blocked_tools": "forbidden_tools",
-        "disallowed_tools": "forbidden_tools",
-        "must_use": "required_tools",
-        "expected": "expect",
-        "expected_calls": "expect",
-        "max_tool_calls": "max_calls",
-        "min_tool_calls": "min_calls",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "required_tools": ("tools", "expect_tools", "expected_tools", "must_use"),
+            "forbidden_tools": ("reject_tools", "blocked_tools", "disallowed_tools"),
+            "expect": ("expected", "expected_calls"),
+            "max_calls": "max_tool_calls",
+            "min_calls": "min_tool_calls",
+        }
+    )
     uncertain: ClassVar = frozenset({"tools", "expected"})
 
 

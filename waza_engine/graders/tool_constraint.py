@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Field
 
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.behavior import at_most, tokens_check
@@ -19,29 +19,13 @@ from waza_engine.graders.matching.tool_patterns import (
     label_of,
 )
 from waza_engine.graders.registry import register
-from waza_engine.spec.block import Given
-from waza_engine.spec.fields import (
-    Alternatives,
-    Limit,
-    ListOf,
-    PlainText,
-    text_or_block,
-)
+from waza_engine.spec.block import Given, misspelt
+from waza_engine.spec.fields import Alternatives, Limit, ListOfBlocks, PlainText, TextOrBlock
 from waza_engine.spec.schema_version import after_0_38
 from waza_engine.vocabulary import Check, ToolCall
 
-ToolEntry = Annotated[
-    Annotated[PlainText, Tag("text")] | Annotated[ToolPattern, Tag("block")],
-    Discriminator(text_or_block),
-    Alternatives("tool.name"),
-]
-ToolEntries = Annotated[tuple[ToolEntry, ...], ListOf(texts=False)]
-AllowedEntry = Annotated[
-    Annotated[PlainText, Tag("text")] | Annotated[AllowedCall, Tag("block")],
-    Discriminator(text_or_block),
-    Alternatives("tool.name"),
-]
-AllowedEntries = Annotated[tuple[AllowedEntry, ...], ListOf(texts=False)]
+ToolEntries = ListOfBlocks[Annotated[TextOrBlock[PlainText, ToolPattern], Alternatives("tool.name")]]
+AllowedEntries = ListOfBlocks[Annotated[TextOrBlock[PlainText, AllowedCall], Alternatives("tool.name")]]
 
 
 class ToolConstraintConfig(GraderConfig):
@@ -89,16 +73,13 @@ class ToolConstraintConfig(GraderConfig):
         "max_turns": Given.POSITIVE,
         "max_tokens": Given.POSITIVE,
     }
-    misspellings: ClassVar = {
-        "expected_tools": "expect_tools",
-        "required_tools": "expect_tools",
-        "require_tools": "expect_tools",
-        "rejected_tools": "reject_tools",
-        "forbidden_tools": "reject_tools",
-        "forbid_tools": "reject_tools",
-        "allowed_tools": "allow_only",
-        "allow_tools": "allow_only",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "expect_tools": ("expected_tools", "required_tools", "require_tools"),
+            "reject_tools": ("rejected_tools", "forbidden_tools", "forbid_tools"),
+            "allow_only": ("allowed_tools", "allow_tools"),
+        }
+    )
 
 
 @register

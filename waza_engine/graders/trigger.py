@@ -16,7 +16,8 @@ from waza_engine.graders.matching.strings import lowered, uppered
 from waza_engine.graders.paths import from_working_directory, is_folder, is_there
 from waza_engine.graders.registry import register
 from waza_engine.number_formats import format_below, format_threshold
-from waza_engine.spec.fields import Number, PlainText
+from waza_engine.spec.block import misspelt
+from waza_engine.spec.fields import Number, PlainText, kind
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.skill_file import SkillFile, load_skill_file
@@ -115,14 +116,13 @@ def _trimmed(mode: object) -> object:
 class TriggerConfig(GraderConfig):
     """The skill, and whether the prompt should lead to it."""
 
-    skill_path: PlainText = Field(
+    skill_path: Annotated[PlainText, kind("path.suite")] = Field(
         description=(
             "The `SKILL.md` or the folder of the skill: "
             "relative to the working directory (usually the repository), else to the eval file."
         ),
         examples=["skills/azure-deploy"],
         pattern=r"\S",
-        json_schema_extra={"x-waza-kind": "path.suite"},
     )
     mode: Annotated[Literal["positive", "negative"], BeforeValidator(_trimmed)] = Field(
         description="`positive`: the prompt should lead to the skill. `negative`: it should not.",
@@ -136,12 +136,9 @@ class TriggerConfig(GraderConfig):
         examples=[0.6],
     )
 
-    misspellings: ClassVar = {
-        "skill": "skill_path",
-        "path": "skill_path",
-        "skill_file": "skill_path",
-        "min_score": "threshold",
-    }
+    misspellings: ClassVar = misspelt(
+        {"skill_path": ("skill", "path", "skill_file"), "threshold": "min_score"}
+    )
     uncertain: ClassVar = frozenset({"skill", "path", "min_score"})
 
 

@@ -35,8 +35,10 @@ def explained_text(
     near = nearest_text(wanted, text)
     if near is None:
         return _absent(text, wherein, "nothing in {} is like it")
-    told = f"not found; the nearest in {wherein}: {near.how}"
-    return Explanation(near.how, (told,), excerpt=Excerpt.of(text, near.start, near.end), weight=near.alike)
+    sentence = f"not found; the nearest in {wherein}: {near.how}"
+    return Explanation(
+        near.how, (sentence,), excerpt=Excerpt.of(text, near.start, near.end), weight=near.alike
+    )
 
 
 def explained_pattern(
@@ -48,23 +50,23 @@ def explained_pattern(
     except PatternError as error:
         return Explanation("!", (str(error),))
     if place is not None:
-        told = (
+        sentence = (
             f"the first match in {wherein}"
             if place[1] > place[0]
             else f"it matches nothing at all in {wherein}"
         )
-        return Explanation("matches", (told,), excerpt=Excerpt.of(text, *place), weight=1.0)
+        return Explanation("matches", (sentence,), excerpt=Excerpt.of(text, *place), weight=1.0)
     near = matching_loosened(pattern, text, ignore_case=ignore_case)
     if near is not None:
         looser, place = near
-        told = f"no match; with {looser.allows} it would match: {quoted(looser.pattern)}"
-        return Explanation("nearly", (told,), excerpt=Excerpt.of(text, *place), weight=0.9)
+        sentence = f"no match; with {looser.allows} it would match: {quoted(looser.pattern)}"
+        return Explanation("nearly", (sentence,), excerpt=Excerpt.of(text, *place), weight=0.9)
     begun = _longest_beginning(pattern, text, ignore_case=ignore_case)
     if begun is not None:
         beginning, place = begun
-        told = f"no match; only its beginning {quoted(beginning)} does"
+        sentence = f"no match; only its beginning {quoted(beginning)} does"
         weight = 0.8 * len(beginning) / max(1, len(pattern))
-        return Explanation("begins", (told,), excerpt=Excerpt.of(text, *place), weight=weight)
+        return Explanation("begins", (sentence,), excerpt=Excerpt.of(text, *place), weight=weight)
     return _absent(text, wherein, "no match, nor of any part of it, in {}")
 
 
@@ -75,8 +77,8 @@ def explained_limit(observed: float, limit: float, unit: str, *, least: bool = F
     distance = (
         f"{_number(over)} {'too few' if least else 'too many'}" if over > 0 else f"{_number(-over)} to spare"
     )
-    told = f"{_number(observed)} {unit}, {bound} {_number(limit)} allowed: {distance}"
-    return Explanation(_number(observed), (told,), weight=min(_GREATEST, max(-_GREATEST, over)))
+    sentence = f"{_number(observed)} {unit}, {bound} {_number(limit)} allowed: {distance}"
+    return Explanation(_number(observed), (sentence,), weight=min(_GREATEST, max(-_GREATEST, over)))
 
 
 def explained_sequence(wanted: Sequence[str], actual: Sequence[str], what: str) -> Explanation:
@@ -89,8 +91,8 @@ def explained_sequence(wanted: Sequence[str], actual: Sequence[str], what: str) 
         else:
             lines += [f"-{name}" for name in wanted[start:end]]
             lines += [f"+{name}" for name in actual[first:last]]
-    told = f"{len(wanted)} {what} wanted (-), {len(actual)} recorded (+)"
-    return Explanation(_row(actual), (told,), lines=_few(lines), weight=1 - matcher.ratio())
+    sentence = f"{len(wanted)} {what} wanted (-), {len(actual)} recorded (+)"
+    return Explanation(_row(actual), (sentence,), lines=_few(lines), weight=1 - matcher.ratio())
 
 
 def explained_name(name: str, used: Sequence[str], what: str) -> Explanation:
@@ -99,8 +101,11 @@ def explained_name(name: str, used: Sequence[str], what: str) -> Explanation:
     times = f"{name} {'once' if count == 1 else f'{count} times'}" if count else f"no {name}"
     near = next((one for one in used if one.lower() == name.lower() and one != name), None)
     hint = (f"{near} differs in upper and lower case",) if not count and near is not None else ()
-    told = (f"{times} among {len(used)} {what}: {tally(used)}" if used else f"there were no {what}", *hint)
-    return Explanation(f"{count}×", told, weight=float(bool(hint)) + (0.5 if used else 0.0))
+    sentences = (
+        f"{times} among {len(used)} {what}: {tally(used)}" if used else f"there were no {what}",
+        *hint,
+    )
+    return Explanation(f"{count}×", sentences, weight=float(bool(hint)) + (0.5 if used else 0.0))
 
 
 def explained_difference(wanted: str, actual: str) -> Explanation:
@@ -110,10 +115,10 @@ def explained_difference(wanted: str, actual: str) -> Explanation:
     lines = list(unified_diff(wanted.splitlines(), actual.splitlines(), lineterm="", n=2))[2:]
     changed = sum(line[:1] in "+-" for line in lines)
     count = counted(changed, "line")
-    told = (
+    sentences = (
         f"it differs in {count}: wanted (-), recorded (+)" if lines else "only the ends of its lines differ"
     )
-    return Explanation(count, (told,), lines=_few(lines), weight=float(changed))
+    return Explanation(count, (sentences,), lines=_few(lines), weight=float(changed))
 
 
 def tally(used: Sequence[str]) -> str:

@@ -155,19 +155,11 @@ class Insight(Generic[GraderT]):
 
 
 _MODULES = {
-    "action_sequence": "calls",
-    "behavior": "calls",
-    "code": "answers",
-    "diff": "files",
-    "file": "files",
-    "json_schema": "answers",
-    "keyword": "answers",
-    "regex": "answers",
-    "skill_invocation": "calls",
-    "text": "answers",
-    "tool_calls": "calls",
-    "tool_constraint": "calls",
-    "trigger": "answers",
+    **dict.fromkeys(("code", "json_schema", "keyword", "regex", "text", "trigger"), "answers"),
+    **dict.fromkeys(
+        ("action_sequence", "behavior", "skill_invocation", "tool_calls", "tool_constraint"), "calls"
+    ),
+    **dict.fromkeys(("diff", "file"), "files"),
 }
 """The module in ``insights/`` for a grader type; it is loaded with the first grader of that type."""
 _MEMBERS = ("evidence", "reads", "samples", "explain", "propose", "looks_at", "looks_into")

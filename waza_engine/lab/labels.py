@@ -25,6 +25,7 @@ from waza_engine.graders.matching.strings import shortened
 from waza_engine.lab.measuring import NO_EVIDENCE, built_expectations, reads_answers_alone, why_not_measured
 from waza_engine.results.json_values import Block, block_of, blocks_of, text_of
 from waza_engine.runs.grading.graders import BuiltGrader, grade
+from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading.regrade import GradableTask
 from waza_engine.vocabulary import grader_label
 
@@ -40,12 +41,8 @@ Classification = Literal["good", "alternative_valid", "critical_bad"]
 _CLASSIFICATIONS: Mapping[str, Classification] = {word: word for word in get_args(Classification)}
 
 
-class LabelsError(Exception):
-    """The labels cannot be used; the sentences are for their author, a line each."""
-
-    def __init__(self, *sentences: str) -> None:
-        super().__init__("\n".join(sentences))
-        self.sentences = sentences
+class LabelsError(SuiteError):
+    """The labels cannot be used; the sentences are for their author."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,28 +294,30 @@ def _judged(
     case: LabelledCase, task: GradableTask, cancellation: Cancellation, *, all_graders: bool
 ) -> LabelledCaseVerdicts:
     graders = [*chain(task.task.graders, built_expectations(task.task))]
-    said, not_asked = _asked(case, task, graders, cancellation)
+    verdicts, not_asked = _asked(case, task, graders, cancellation)
     may_be_caught = bool(not_asked) or not all_graders or bool(task.task.spec.checkpoints)
     not_asked += _unknown(case, graders)
     rejected = tuple(
         each
-        for each in said
+        for each in verdicts
         if case.classification != "critical_bad" and not each.passed and each.expected is not False
     )
     differing = tuple(
         each
-        for each in said
+        for each in verdicts
         if each.expected is not None and each.expected != each.passed and each not in rejected
     )
-    caught = any(not each.passed for each in said)
+    caught = any(not each.passed for each in verdicts)
     bad = case.classification == "critical_bad"
-    let_through = bad and bool(said) and not caught and not may_be_caught
+    let_through = bad and bool(verdicts) and not caught and not may_be_caught
     judged: Judged = "as labelled"
     if rejected or differing or let_through:
         judged = "otherwise"
-    elif not said or (bad and not caught) or any(each.checked for each in not_asked):
+    elif not verdicts or (bad and not caught) or any(each.checked for each in not_asked):
         judged = "not decided"
-    return LabelledCaseVerdicts(case, judged, tuple(said), tuple(not_asked), rejected, differing, let_through)
+    return LabelledCaseVerdicts(
+        case, judged, tuple(verdicts), tuple(not_asked), rejected, differing, let_through
+    )
 
 
 def _asked(
@@ -327,7 +326,7 @@ def _asked(
     """Return the verdicts on an answer, and the graders without one."""
     context = replace(task.context, output=case.answer)
     expected = {check.grader: check.passed for check in case.checks if not check.at_checkpoint}
-    said: list[CheckedVerdict] = []
+    verdicts: list[CheckedVerdict] = []
     not_asked: list[NotAsked] = []
     for built in graders:
         why = why_not_measured(built)
@@ -339,13 +338,13 @@ def _asked(
         if not why:
             (verdict,) = grade((built,), context, cancellation)
             if verdict.status == "graded":
-                said.append(
+                verdicts.append(
                     CheckedVerdict(built.name, verdict.passed, verdict.feedback, expected.get(built.name))
                 )
                 continue
             why = verdict.feedback
         not_asked.append(NotAsked(built.name, why, built.name in expected))
-    return said, not_asked
+    return verdicts, not_asked
 
 
 def _unknown(case: LabelledCase, graders: Sequence[BuiltGrader]) -> list[NotAsked]:
@@ -375,22 +374,22 @@ def labelled_document(path: Path, found: Sequence[LabelledCaseVerdicts]) -> Docu
 def labelled_summary(path: Path, found: Sequence[LabelledCaseVerdicts]) -> str:
     """Return in one line how many labelled answers were judged as labelled."""
     counts = Counter(each.judged for each in found)
-    told = ", ".join(f"{counts[judged]} {judged}" for judged in _ORDER if counts[judged])
-    return f"{path.name}: {counted(len(found), 'labelled answer')}: {told}"
+    numbers = ", ".join(f"{counts[judged]} {judged}" for judged in _ORDER if counts[judged])
+    return f"{path.name}: {counted(len(found), 'labelled answer')}: {numbers}"
 
 
 def contradictions(found: LabelledCaseVerdicts) -> Iterator[str]:
     """Yield, a sentence each, where the graders contradict the label of an answer."""
     answer = f"{_WORDS[found.case.classification]} answer `{found.case.id}` to the task `{found.case.task}`"
-    for said in found.rejected:
-        yield f"`{grader_label(said.grader)}` fails on the {answer}: {_why(said)}."
+    for verdict in found.rejected:
+        yield f"`{grader_label(verdict.grader)}` fails on the {answer}: {_why(verdict)}."
     if found.let_through:
         yield f"The {answer} passes all its graders: the suite would let it through."
-    for said in found.differing:
-        does, should = ("passes", "fail") if said.passed else ("fails", "pass")
-        why = "" if said.passed else f": {_why(said)}"
+    for verdict in found.differing:
+        does, should = ("passes", "fail") if verdict.passed else ("fails", "pass")
+        why = "" if verdict.passed else f": {_why(verdict)}"
         yield (
-            f"`{grader_label(said.grader)}` {does} on the {answer}, where its label says that it should "
+            f"`{grader_label(verdict.grader)}` {does} on the {answer}, where its label says that it should "
             f"{should}{why}."
         )
 
@@ -406,15 +405,15 @@ def open_sentence(found: LabelledCaseVerdicts) -> str:
     not_asked = f"not asked: {', '.join(names)}" if names else "not all of its graders were asked"
     asked = (
         "the graders that were asked pass it"
-        if all(said.passed for said in found.said)
+        if all(verdict.passed for verdict in found.said)
         else "some graders cannot be asked"
     )
     asked = asked if found.said else "no grader was asked"
     return f"The answer `{case.id}` to the task `{case.task}` is not decided: {asked}; {not_asked}."
 
 
-def _why(said: CheckedVerdict) -> str:
-    return shortened(said.feedback.rstrip("."))
+def _why(verdict: CheckedVerdict) -> str:
+    return shortened(verdict.feedback.rstrip("."))
 
 
 def _case_document(found: LabelledCaseVerdicts) -> Document:
@@ -426,17 +425,17 @@ def _case_document(found: LabelledCaseVerdicts) -> Document:
         "classification": case.classification,
         "judged": found.judged,
         "let_through": found.let_through,
-        "rejected_by": [said.grader for said in found.rejected],
-        "differing": [said.grader for said in found.differing],
+        "rejected_by": [verdict.grader for verdict in found.rejected],
+        "differing": [verdict.grader for verdict in found.differing],
         "messages": [message for message in messages if message],
         "graders": [
             {
-                "name": said.grader,
-                "passed": said.passed,
-                "expected_passed": said.expected,
-                "feedback": said.feedback,
+                "name": verdict.grader,
+                "passed": verdict.passed,
+                "expected_passed": verdict.expected,
+                "feedback": verdict.feedback,
             }
-            for said in found.said
+            for verdict in found.said
         ],
         "not_asked": [{"name": each.grader, "reason": each.why} for each in found.not_asked],
     }

@@ -309,15 +309,15 @@ def _asked(
         # Large mutations are costly, and have the same verdict whatever the original was.
         large = () if number else runaway(context)
         changes = chain(mutations(context, subject.others, rng), planted(context, samples.texts), large)
-        said = _said(built, reads, changes, cancellation)
-        asked += said
+        verdicts = _verdicts_on(built, reads, changes, cancellation)
+        asked += verdicts
         if files is not None:
             with TemporaryDirectory(prefix="waza-strength-") as folder:
                 asked += files.asked(context, samples.texts, rng, Path(folder))
     return asked, complete
 
 
-def _said(
+def _verdicts_on(
     built: BuiltGrader, reads: frozenset[Evidence], changes: Iterable[Mutation], cancellation: Cancellation
 ) -> Iterator[_Asked]:
     """Yield a grader's verdicts on the changes that touch its inputs."""
@@ -351,7 +351,7 @@ class _Files:
         if [check.passed for check in same.checks] != [check.passed for check in before.checks]:
             raise FilesError("a copy of its files is not graded as they are")
         changes = file_mutations(context, seen, self._others, texts, rng, folder)
-        return list(_said(self._built, frozenset({"files"}), changes, self._cancellation))
+        return list(_verdicts_on(self._built, frozenset({"files"}), changes, self._cancellation))
 
 
 def _verdict(built: BuiltGrader, context: GradingContext, cancellation: Cancellation) -> Validation:
@@ -410,8 +410,8 @@ def _contradicted(recorded: Sequence[tuple[RecordedTrial, Validation]]) -> bool:
     for trial, verdict in recorded:
         if trial.outcome.usage is None and not trial.outcome.tool_calls:
             continue
-        said = [other for other in (trial.outcome.validations or {}).values() if other.name != verdict.name]
-        times += bool(said) and all(other.passed for other in said)
+        others = [other for other in (trial.outcome.validations or {}).values() if other.name != verdict.name]
+        times += bool(others) and all(other.passed for other in others)
     return times >= _LEAST_TRIED
 
 

@@ -258,8 +258,8 @@ def planted(context: GradingContext, texts: Sequence[str]) -> Iterator[Mutation]
         invoked = (*context.skill_invocations, *(SkillInvocation(name) for name in texts))
         yield _planted(replace(context, skill_invocations=invoked), "invoked as a skill", "skills")
         events = [{"type": text, "content": text, "message": text} for text in texts]
-        told = replace(context, transcript=(*context.transcript, *events))
-        yield _planted(told, "told in the transcript", "transcript")
+        changed = replace(context, transcript=(*context.transcript, *events))
+        yield _planted(changed, "told in the transcript", "transcript")
 
 
 def _planted(context: GradingContext, of: str, *touches: Evidence) -> Mutation:
@@ -398,8 +398,8 @@ def _of_content(held: Held, read: Mapping[str, bytes], rng: random.Random) -> It
     for name, found in _some_of(numbers, rng):
         content, other = read[name], another_number(found.group().decode(), rng)
         changed = content[: found.start()] + other.encode() + content[found.end() :]
-        told = f"{name}: {_text(found.group())} → {other}"
-        yield _Change("a number changed", told, {**held, name: changed})
+        change = f"{name}: {_text(found.group())} → {other}"
+        yield _Change("a number changed", change, {**held, name: changed})
 
 
 def _planted_in(seen: Seen, texts: Sequence[str]) -> Iterator[_Change]:

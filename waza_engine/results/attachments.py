@@ -17,6 +17,7 @@ from typing import Any, TypeVar, cast
 from waza_engine.boundary import Boundary
 from waza_engine.files import read_text
 from waza_engine.results.places import JOURNAL_SUFFIX, boundary_beside
+from waza_engine.results.stored_lists import StoredList
 
 LONGEST_INLINE = 256 * 1024
 """The length in characters of the longest string that is stored in a result file itself."""
@@ -100,6 +101,9 @@ def _changed(value: Any, change: Callable[[str], str], depth: int = 0) -> Any:
         if all(new is old for new, old in zip(found, listed, strict=True)):
             return listed
         return found if isinstance(listed, list) else tuple(found)
+    if isinstance(value, StoredList):
+        stored = cast("StoredList[Any]", value)
+        return stored.changed(lambda item: _changed(item, change, depth + 1))
     if is_dataclass(value) and not isinstance(value, type):
         old = {name: getattr(value, name) for name in _names_of(value.__class__)}
         new = {name: _changed(item, change, depth + 1) for name, item in old.items()}

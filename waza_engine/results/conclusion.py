@@ -64,6 +64,11 @@ class TriggerConclusion:
         return self.right + self.wrong + self.errored
 
     @property
+    def counts(self) -> dict[str, int]:
+        """Return the number of prompts with each result, as JSON."""
+        return {"right": self.right, "wrong": self.wrong, "errored": self.errored}
+
+    @property
     def share(self) -> float:
         """Return the share of all prompts with a correct answer, 0..1; untried ones are not correct."""
         return self.right / self.total if self.total else 0.0
@@ -136,12 +141,12 @@ def conclude_baseline(
     )
     every = found.tasks == len(tasks)
     which = "tasks" if every else f"{counted(found.tasks, 'task')} judged both times, of {len(tasks)},"
-    said = (
+    rates = (
         f"{_percent(found.with_skills)} of the {which} pass with skills, {_percent(found.baseline)} without"
         f"{' (those were not graded again)' if regraded else ''}"
     )
     return BaselineConclusion(
-        f"{said}: {_difference_words(found.with_skills - found.baseline, found.baseline, p)}",
+        f"{rates}: {_difference_words(found.with_skills - found.baseline, found.baseline, p)}",
         improves(found.with_skills, found.baseline),
         p,
     )
@@ -176,6 +181,7 @@ EXIT_CODES: Mapping[RunVerdict, int] = {
     "errored": 4,
     "interrupted": 130,
 }
+NOT_RUN, INTERRUPTED = EXIT_CODES["broken"], EXIT_CODES["interrupted"]
 WORST_LAST = tuple(
     EXIT_CODES[verdict] for verdict in ("passed", "errored", "failed", "limited", "broken", "interrupted")
 )
@@ -261,14 +267,14 @@ class Conclusion:
         broken = [task.reason for task in (*unusable, *others)]
         if tried is not None:
             broken += [trigger.error for trigger in tried.broken]
-        came_to = [self._tasks] if self.counts.total else []
-        came_to += [self._prompts] if self._prompts else []
+        results = [self._tasks] if self.counts.total else []
+        results += [self._prompts] if self._prompts else []
         # The number of graders that were run comes before the results of tasks.
         reasons = () if self.part and self.verdict == "unjudged" else self.reasons
-        return describe_end(self.verdict, reasons, self.counts, came_to, broken)
+        return describe_end(self.verdict, reasons, self.counts, results, broken)
 
     @property
-    def came_to(self) -> str:
+    def results(self) -> str:
         """Return the number of tasks with each result; in a run of trigger prompts alone, of these."""
         return self._tasks if self.counts.total else self._prompts or "no task was run"
 
@@ -294,11 +300,7 @@ class Conclusion:
             "words": self.words,
             "exit_code": self.exit_code,
             "tasks": asdict(self.counts),
-            **(
-                {"triggers": {"right": tried.right, "wrong": tried.wrong, "errored": tried.errored}}
-                if tried is not None
-                else {}
-            ),
+            **({"triggers": tried.counts} if tried is not None else {}),
             **({"estimates": estimates.words} if (estimates := self.pass_estimates) is not None else {}),
             "reasons": [reason.words for reason in self.reasons],
             "counted_reasons": [reason.words for reason in self.reasons if reason.is_counted],
@@ -598,8 +600,8 @@ def part_of(header: RunHeader) -> str:
     if shard := block_of(header.settings, "shard"):
         parts.append(f"shard {shard.get('number')} of {shard.get('of')}")
     parts.append("chosen trigger prompts" if header.settings.get("prompts") else "")
-    told = " of ".join(filter(None, parts))
-    return f"{told} alone" if told else ""
+    description = " of ".join(filter(None, parts))
+    return f"{description} alone" if description else ""
 
 
 def leaves_tasks_out(header: RunHeader) -> bool:

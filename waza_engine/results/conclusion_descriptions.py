@@ -67,30 +67,28 @@ def describe_end(
     verdict: str,
     reasons: Sequence[Reason],
     counts: Counts,
-    came_to: Sequence[str],
+    results: Sequence[str],
     broken: Sequence[str],
 ) -> str:
     """Return how a run ended, in one line: ``2 of 3 tasks passed, 1 failed``; what stopped it first.
 
     Errors come first, too, unless some answers were found wrong: these would be overlooked after them.
-    ``came_to`` are the results of tasks and trigger prompts, in words; ``broken`` are the reasons for missing
+    ``results`` are the results of tasks and trigger prompts, in words; ``broken`` are the reasons for missing
     verdicts, the most telling first.
     """
     first = next((reason.words for reason in reasons), "")
-    before, behind = "", ""
+    before, after = "", ""
     if verdict in ("interrupted", "limited", "unjudged"):
         before = first
     elif verdict in ("errored", "broken"):
         of_run = [reason.words for reason in reasons if reason.about == WHOLE_RUN]
         before = next(filter(None, [*of_run, *broken]), first)
         if counts.failed and not of_run:
-            before, behind = "", before
+            before, after = "", before
     elif verdict == "failed":
         # The results of tasks and prompts are given by their numbers.
-        behind = next((reason.words for reason in reasons if reason.about not in (TASKS, PROMPTS)), "")
-    return " · ".join(
-        words for words in (_shortened(before), ", ".join(came_to), _shortened(behind)) if words
-    )
+        after = next((reason.words for reason in reasons if reason.about not in (TASKS, PROMPTS)), "")
+    return " · ".join(words for words in (_shortened(before), ", ".join(results), _shortened(after)) if words)
 
 
 def describe_counts(counts: Counts) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
@@ -21,7 +21,7 @@ _DEEPEST = 200
 _STEPS = (str, int)
 
 
-def object_in(content: bytes) -> Block | None:
+def object_in(content: bytes | str) -> Block | None:
     """Return the object that a JSON document is, None when it is another value or no JSON."""
     try:
         document: object = json.loads(content)
@@ -116,6 +116,16 @@ def value_text(value: Any) -> str | None:
 def texts_of(value: object) -> tuple[str, ...]:
     """Return the strings in a list; other values are left out."""
     return tuple(item for item in items_of(value) if isinstance(item, str))
+
+
+def strings_in(value: object) -> Iterator[str]:
+    """Yield a string, or all strings in a mapping or a list, at any depth; keys are left out."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        items = cast("Mapping[object, object]", value).values() if isinstance(value, Mapping) else value
+        for item in cast("Iterable[object]", items):
+            yield from strings_in(item)
 
 
 def number(value: object) -> float:

@@ -149,19 +149,7 @@ def review_file(results: Path) -> Path:
 
 def add_review(file: Path, key: ReviewKey, review: Review) -> None:
     """Add a line to a review file. Raises ``OSError``."""
-    line = json_text(
-        {
-            "run": key.run,
-            "task": key.task,
-            "trial": key.trial,
-            "grader": key.grader,
-            "passed": review.passed,
-            "score": review.score,
-            "reviewer": review.reviewer,
-            "comments": review.comments,
-            "time": review.time,
-        }
-    ).encode()
+    line = json_text({**asdict(key), "passed": review.passed, **asdict(review)}).encode()
     with opened_to_append(file, within=suite_boundary(file.parent)) as opened:
         # Somebody may have edited the file and left its last line open.
         if opened.seek(0, os.SEEK_END) > 0:
@@ -220,8 +208,8 @@ def _review(line: object) -> tuple[ReviewKey, Review]:
     if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
         raise ValueError("`score` must be a number from 0 to 1")
     key = ReviewKey(block["run"], block["task"], trial, block["grader"])
-    said = {name: str(block.get(name) or "") for name in ("reviewer", "comments", "time")}
-    return key, Review(float(score), passed, **said)
+    strings = {name: str(block.get(name) or "") for name in ("reviewer", "comments", "time")}
+    return key, Review(float(score), passed, **strings)
 
 
 def _folders(results: Path) -> list[Path]:
@@ -278,14 +266,14 @@ class RunReviews:
             return trial
         return _counted({**end, "checkpoints": checkpoints} if checkpoints else end)
 
-    def _over_part(self, part: Block, told: Callable[[str], str], task: str, number: int) -> Block:
-        said = {
+    def _over_part(self, part: Block, shown_name: Callable[[str], str], task: str, number: int) -> Block:
+        reviewed = {
             name: _reviewed(verdict, self.reviews[key])
             for name, verdict in verdict_blocks(part).items()
-            if (key := ReviewKey(self.run, task, number, told(name))) in self.reviews
+            if (key := ReviewKey(self.run, task, number, shown_name(name))) in self.reviews
             and _is_for_people(verdict)
         }
-        return _counted({**part, "validations": {**part["validations"], **said}}) if said else part
+        return _counted({**part, "validations": {**part["validations"], **reviewed}}) if reviewed else part
 
 
 def reviews_of(document: Block, results: Path) -> RunReviews | None:
@@ -320,11 +308,11 @@ def review_items(document: Block, results: Path) -> Iterator[ReviewItem]:
     for task in blocks_of(document.get("tasks")):
         for position, trial in enumerate(blocks_of(task.get("runs")), 1):
             number = _number(trial, position)
-            for part, told in _parts(trial):
+            for part, shown_name in _parts(trial):
                 for name, verdict in verdict_blocks(part).items():
                     if _is_for_people(verdict):
                         yield ReviewItem(
-                            key=ReviewKey(run, text_of(task.get("test_id")), number, told(name)),
+                            key=ReviewKey(run, text_of(task.get("test_id")), number, shown_name(name)),
                             task_name=text_of(task.get("display_name")),
                             type=text_of(verdict.get("type")),
                             verdict=verdict,

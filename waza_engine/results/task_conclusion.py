@@ -98,8 +98,8 @@ class TaskConclusion:
     @property
     def may_yet_fail(self) -> bool:
         """Return whether it passed, but a required grader still waits for a person."""
-        said = (verdict for trial in self.task.trials for _, verdict in verdicts_of(trial))
-        return self.verdict == "passed" and any(one.status == "pending" and one.required for one in said)
+        verdicts = (verdict for trial in self.task.trials for _, verdict in verdicts_of(trial))
+        return self.verdict == "passed" and any(one.status == "pending" and one.required for one in verdicts)
 
     @property
     def has_no_grader(self) -> bool:
@@ -291,8 +291,8 @@ def _reason(
 
 def _why_broken(graders: Sequence[GraderConclusion]) -> str:
     """Return the feedback of the first grader that broke, "" without any."""
-    said = next((grader.feedback for grader in graders if grader.verdict == "errored"), "")
-    line = next(iter(said.removeprefix(COULD_NOT_GRADE).strip().splitlines()), "")
+    feedback = next((grader.feedback for grader in graders if grader.verdict == "errored"), "")
+    line = next(iter(feedback.removeprefix(COULD_NOT_GRADE).strip().splitlines()), "")
     return f": {line}" if line else ""
 
 
@@ -311,30 +311,30 @@ def _graders(ended: Sequence[TrialOutcome]) -> Iterator[GraderConclusion]:
 
 def conclude_grader(name: str, verdicts: Sequence[Validation]) -> GraderConclusion:
     """Return a grader's conclusion over some trials; there is at least one."""
-    said: list[GraderVerdict] = [_said(verdict) for verdict in verdicts]
-    worst = _worst_of(said)
-    telling = verdicts[-1] if worst == "passed" else verdicts[said.index(worst)]
+    outcomes: list[GraderVerdict] = [_grader_verdict(verdict) for verdict in verdicts]
+    worst = _worst_of(outcomes)
+    telling = verdicts[-1] if worst == "passed" else verdicts[outcomes.index(worst)]
     advises = worst in ("failed", "errored") and not any(verdict.required for verdict in verdicts)
     return GraderConclusion(
         name=name,
         type=verdicts[0].type,
         verdict="advisory" if advises else worst,
         score=mean([verdict.score for verdict in verdicts if verdict.status != "pending"]),
-        passed_trials=said.count("passed"),
+        passed_trials=outcomes.count("passed"),
         trials=len(verdicts),
         feedback=telling.feedback,
     )
 
 
-def _worst_of(said: Sequence[GraderVerdict]) -> GraderVerdict:
+def _worst_of(verdicts: Sequence[GraderVerdict]) -> GraderVerdict:
     worse: tuple[GraderVerdict, ...] = ("failed", "errored", "pending")
     for verdict in worse:
-        if verdict in said:
+        if verdict in verdicts:
             return verdict
     return "passed"
 
 
-def _said(verdict: Validation) -> GraderVerdict:
+def _grader_verdict(verdict: Validation) -> GraderVerdict:
     if verdict.status == "pending":
         return "pending"
     if verdict.status == "error":
@@ -370,8 +370,8 @@ def cause_of(task: TaskConclusion) -> Cause | None:
             found = _of_failed(task) if task.verdict == "failed" else _of_errored(task)
             return _of_nobody(task) if found.kind == "skill" and asks_nobody(task.executor) else found
         case "lost":
-            told = f": {_shown(task.error)}" if task.error else ""
-            return Cause("environment", f"No trial came to its end{told}.")
+            reason = f": {_shown(task.error)}" if task.error else ""
+            return Cause("environment", f"No trial came to its end{reason}.")
         case _:
             return None
 
@@ -424,9 +424,9 @@ def _of_failed(task: TaskConclusion) -> Cause:
         return Cause("not known", "No grader is recorded that says why.")
     if task.passed_trials:
         passed = f"{task.passed_trials} of {counted(task.ended_trials, 'trial')} passed the same test"
-        told = f"{len(failed)} {'was' if len(failed) == 1 else 'were'}"
+        count = f"{len(failed)} {'was' if len(failed) == 1 else 'were'}"
         # Broken trials were found neither right nor wrong.
-        rest = "the others were" if task.passed_trials + len(failed) == task.ended_trials else told
+        rest = "the others were" if task.passed_trials + len(failed) == task.ended_trials else count
         return Cause("skill", f"{passed}; {rest} found wrong by {_listed(names)}.")
     alone = _contradicted(failed)
     if alone:
@@ -452,13 +452,13 @@ def _of_silent(names: Sequence[str], found: Mapping[str, tuple[str, str]]) -> Ca
     kind, why = found[names[0]]
     more = f"; neither did {_listed(names[1:])}" if names[1:] else ""
     end = f"{_shown(why)}{more}." if more else _ended(why)
-    told = f"`{grader_label(names[0])}` said nothing of the answer: {end}"
+    sentence = f"`{grader_label(names[0])}` said nothing of the answer: {end}"
     # A grader that cannot start or be evaluated is at fault itself; one that hangs or raises may do so
     # because of the agent's files.
     return (
-        Cause("test", told)
+        Cause("test", sentence)
         if kind in ("start", "unusable", "silent")
-        else Cause("not known", f"{told} {_EITHER}")
+        else Cause("not known", f"{sentence} {_EITHER}")
     )
 
 
@@ -477,9 +477,9 @@ def _contradicted(failed: Sequence[TrialOutcome]) -> str:
     """Return the one grader that fails in every trial where several others pass, "" when there is none."""
     alone: set[str] = set()
     for trial in failed:
-        said = list((trial.validations or {}).values())
-        against = [verdict.name for verdict in said if not verdict.passed]
-        if len(against) != 1 or len(said) - 1 < _LEAST_SIBLINGS:
+        verdicts = list((trial.validations or {}).values())
+        against = [verdict.name for verdict in verdicts if not verdict.passed]
+        if len(against) != 1 or len(verdicts) - 1 < _LEAST_SIBLINGS:
             return ""
         alone.add(against[0])
     return alone.pop() if len(alone) == 1 and len(failed) >= _LEAST_TRIALS else ""
@@ -499,10 +499,10 @@ def _listed(names: Sequence[str]) -> str:
 
 def _of_broken(grader: GraderConclusion, task: TaskConclusion) -> Cause:
     why = _ended(grader.feedback.removeprefix(COULD_NOT_GRADE))
-    said = [
+    verdicts = [
         verdict for trial in task.task.trials for name, verdict in verdicts_of(trial) if name == grader.name
     ]
-    lost = [unjudged_reason(verdict.details) for verdict in said if verdict.status == "error"]
+    lost = [unjudged_reason(verdict.details) for verdict in verdicts if verdict.status == "error"]
     # A judge whose provider fails is neither the answer nor its test.
     of_provider = bool(lost) and all(found is not None and found[0] == "surroundings" for found in lost)
     return Cause(

@@ -218,10 +218,10 @@ def _is_of(document: Block, owner: Owner) -> bool:
 
 def _recorded(header: RunHeader) -> dict[str, Any]:
     written = header.settings
-    told = {name: written[name] for name, row in setting_rows().items() if row.told and name in written}
-    told |= {name: written[name] for name in ("baseline", "fail_fast") if name in written}
+    recorded = {name: written[name] for name, row in setting_rows().items() if row.told and name in written}
+    recorded |= {name: written[name] for name in ("baseline", "fail_fast") if name in written}
     if "*" in (written.get("disabled_skills") or ()):
-        told["no_skills"] = True
+        recorded["no_skills"] = True
     document = {
         "path": "",
         "tasks": list(header.tasks),
@@ -230,7 +230,7 @@ def _recorded(header: RunHeader) -> dict[str, Any]:
         "model": header.model or None,
         "judge_model": header.judge_model or None,
         "trials": header.trials_per_task,
-        **told,
+        **recorded,
     }
     read = settings_from(document)
     return {name: getattr(read, name) for name in document if name != "path"}

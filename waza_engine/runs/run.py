@@ -31,6 +31,7 @@ from waza_engine.results.record import (
     TriggerOutcome,
     UnjudgedAnswer,
 )
+from waza_engine.results.stored_lists import Transcripts
 from waza_engine.results.task_conclusion import conclude_task
 from waza_engine.results.writing.store import (
     Attachments,
@@ -95,6 +96,7 @@ class _Course:
 
     store: ResultStore
     attachments: Attachments
+    transcripts: Transcripts
     stream: EventStream
     meter: Meter | None = None
     findings: Findings = field(default_factory=Findings)
@@ -222,7 +224,8 @@ class PreparedRun:
         before = None if self._earlier is None else self._earlier.spent_elsewhere
         store = ResultStore(self.suite.directory, self.header, self._planned, before)
         attachments = Attachments(store.path, within=store.within)
-        course = _Course(store, attachments, stream, self._meter if self._must_keep else None)
+        transcripts = Transcripts(store.path.parent)
+        course = _Course(store, attachments, transcripts, stream, self._meter if self._must_keep else None)
         processes, assertions, patterns = ProcessScope(), AssertionEvaluator(), pattern_workers()
         current_scope.set(processes)
         current_workers.set(patterns)
@@ -351,7 +354,7 @@ class PreparedRun:
             course.baseline = Findings()
             run_pass(self._without, context, handling, course.baseline)
 
-    def _keep(self, course: _Course, task: TaskOutcome, *, baseline: bool) -> None:
+    def _keep(self, course: _Course, task: TaskOutcome, *, baseline: bool) -> TaskOutcome:
         if task.status != "skipped" or task.trials:
             course.writing(lambda: course.store.add(course.attachments.of(task), baseline=baseline))
         self._check_kept(course)
@@ -360,6 +363,8 @@ class PreparedRun:
             course.writing(
                 lambda: write_transcript(directory, task, self._prompt(task), self.header.started), extra=True
             )
+        # Without a file of results there is no folder to write to.
+        return task if course.write_error else course.transcripts.stored(task)
 
     def _keep_trigger(self, course: _Course, trigger: TriggerOutcome) -> None:
         course.writing(lambda: course.store.add_trigger(trigger))

@@ -17,13 +17,13 @@ import yaml
 
 from waza_engine.masking import masked
 from waza_engine.results.inputs import digest_of, inputs_of
+from waza_engine.results.reading.missing_results import describe_missing_results
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.recordings import (
     RecordedTask,
     RecordedTrial,
     Recording,
     RecordingError,
-    describe_missing_results,
     read_recording,
 )
 from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of

@@ -144,9 +144,6 @@ _NEEDED = {"id", "input", "output"}
 _SHARES = {"passRate", "passAtK", "passExpK"}
 """Keys of trials with numbers from 0 to 1; the harness accepts any number."""
 
-OWN_NAMES = ("Adapter",)
-"""The schemas that the harness does not export."""
-
 
 def record_schemas() -> dict[str, Schema]:
     """Return the schemas of files of records for editors, by the kind of file.
@@ -179,9 +176,5 @@ def _annotated(schema: Schema, key: str = "") -> Schema:
 
 
 def schema_of(name: str) -> Schema:
-    """Return a schema with its title. Raises ``KeyError``."""
-    if name in OWN_NAMES:
-        from waza_engine.schemas.documents import schemas  # which imports this module
-
-        return {**schemas()["adapter.schema.json"], "title": name}
+    """Return a schema that the harness exports, with its title. Raises ``KeyError``."""
     return {"$schema": _DIALECT, "title": name, **SCHEMAS[name]}

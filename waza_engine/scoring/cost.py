@@ -10,7 +10,7 @@ from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
-from waza_engine.vocabulary import ModelUsage, Usage
+from waza_engine.vocabulary import TOKENS, ModelUsage, Usage, token_counts
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -18,14 +18,7 @@ if TYPE_CHECKING:
     from genai_prices.types import TieredPrices
 
 MIXED = "mixed"
-COUNTS = (
-    "turns",
-    "input_tokens",
-    "output_tokens",
-    "cache_read_tokens",
-    "cache_write_tokens",
-    "premium_requests",
-)
+COUNTS = ("turns", *TOKENS, "premium_requests")
 """The fields of a ``Usage`` that count something."""
 
 
@@ -149,12 +142,7 @@ def _parts(usage: Usage, model: str) -> Iterator[tuple[str, ModelUsage]]:
 
     yield (
         model,
-        ModelUsage(
-            input_tokens=rest("input_tokens"),
-            output_tokens=rest("output_tokens"),
-            cache_read_tokens=rest("cache_read_tokens"),
-            cache_write_tokens=rest("cache_write_tokens"),
-        ),
+        ModelUsage(**{name: rest(name) for name in TOKENS}),
     )
 
 
@@ -167,12 +155,7 @@ def _priced(model: str, usage: ModelUsage) -> Cost:
         return Cost()
     if not model:
         return Cost(unpriced=("",))
-    counted = PricedUsage(
-        input_tokens=tokens,
-        output_tokens=usage.output_tokens,
-        cache_read_tokens=usage.cache_read_tokens,
-        cache_write_tokens=usage.cache_write_tokens,
-    )
+    counted = PricedUsage(**{**token_counts(usage), "input_tokens": tokens})
     try:
         return Cost(float(calc_price(counted, model).total_price))
     except (LookupError, ValueError):

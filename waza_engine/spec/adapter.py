@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from waza_engine.spec.block import Block
+from waza_engine.spec.block import Block, CamelBlock, forbidden, misspelt
 from waza_engine.spec.fields import AtMost, ListOf, Number, PlainText, SchemaKeywords, matching, severity
 from waza_engine.spec.limits import LONGEST_MILLISECONDS
 
@@ -44,20 +44,11 @@ WRITTEN: dict[str, Any] = {"type": "string", "minLength": 1}
 _FLAG_AND_STDIN = "`flag` and `stdin: true` exclude each other: leave out one of them"
 
 
-def exclusive(one: dict[str, Any], other: dict[str, Any], message: str) -> dict[str, Any]:
-    """Return the rule that two keys must not be given together; ``one`` and ``other`` define "given"."""
-    properties = {**one, **other}
-    return {
-        "not": {"type": "object", "required": list(properties), "properties": properties},
-        "x-waza-message": message,
-    }
-
-
-class PromptOptions(Block):
+class PromptOptions(CamelBlock):
     """How the prompt reaches the program: after a flag, as the last argument, or on standard input."""
 
-    rules: ClassVar = (exclusive({"flag": WRITTEN}, {"stdin": {"const": True}}, _FLAG_AND_STDIN),)
-    misspellings: ClassVar = {"stdin_format": "stdinFormat", "option": "flag"}
+    rules: ClassVar = (forbidden(_FLAG_AND_STDIN, flag=WRITTEN, stdin={"const": True}),)
+    misspellings: ClassVar = misspelt({"stdinFormat": "stdin_format", "flag": "option"})
 
     flag: PlainText = Field(
         default="",
@@ -73,7 +64,6 @@ class PromptOptions(Block):
     )
     stdin_format: Literal["text", "json"] = Field(
         default="text",
-        alias="stdinFormat",
         description="Reserved: the prompt is sent as text, whatever stands here.",
     )
 
@@ -95,14 +85,13 @@ class OutputOptions(Block):
     )
 
 
-class Resume(Block):
+class Resume(CamelBlock):
     """How a follow-up prompt continues the session of the one before it."""
 
-    misspellings: ClassVar = {"session_id_path": "sessionIdPath"}
+    misspellings: ClassVar = misspelt({"sessionIdPath": "session_id_path"})
 
     flag: PlainText = Field(description="The flag before the session's id.", examples=["--resume"])
     session_id_path: EventPath = Field(
-        alias="sessionIdPath",
         description="Where an event names the session. Every event is asked, the last answer counts.",
         examples=["$.session_id"],
     )
@@ -126,7 +115,9 @@ class Match(Condition):
 class Extract(Block):
     """Where the facts are in a matching event, or in the matching item of a list."""
 
-    misspellings: ClassVar = {"name": "title", "text": "content", "arguments": "input", "result": "output"}
+    misspellings: ClassVar = misspelt(
+        {"title": "name", "content": "text", "input": "arguments", "output": "result"}
+    )
 
     content: EventPath = Field(
         default="", description="Text of a message, a thought or a plan.", examples=["$.text"]
@@ -160,10 +151,10 @@ class Extract(Block):
     )
 
 
-class EventMapping(Block):
+class EventMapping(CamelBlock):
     """One kind of event and what it means."""
 
-    misspellings: ClassVar = {"emit_as": "emitAs", "emit": "emitAs", "extracts": "extract"}
+    misspellings: ClassVar = misspelt({"emitAs": ("emit_as", "emit"), "extract": "extracts"})
 
     match: Match = Field(description="The events that match.")
     when: Condition | None = Field(
@@ -171,20 +162,18 @@ class EventMapping(Block):
         description="A second condition on the whole event. Not known to the harness.",
         examples=[{"path": "$.type", "value": "assistant"}],
     )
-    emit_as: Emitted = Field(alias="emitAs", description="The kind of such an event.", examples=["message"])
+    emit_as: Emitted = Field(description="The kind of such an event.", examples=["message"])
     extract: Extract = Field(
         default_factory=Extract, description="Where its facts are.", examples=[{"content": "$.text"}]
     )
 
 
-class PassthroughMap(Block):
+class PassthroughMap(CamelBlock):
     """How events that have our kinds already are recognized."""
 
-    misspellings: ClassVar = {"type_field": "typeField", "type_values": "typeValues"}
+    misspellings: ClassVar = misspelt({"typeField": "type_field", "typeValues": "type_values"})
 
-    type_field: PlainText = Field(
-        default="type", alias="typeField", description="The key that names the kind of an event."
-    )
+    type_field: PlainText = Field(default="type", description="The key that names the kind of an event.")
     type_values: Annotated[
         dict[str, Emitted],
         SchemaKeywords(
@@ -192,40 +181,30 @@ class PassthroughMap(Block):
         ),
     ] = Field(
         default_factory=dict[str, Emitted],
-        alias="typeValues",
         description="The meaning of the program's own names of kinds.",
         examples=[{"text": "message"}],
     )
 
 
-class ResultOptions(Block):
+class ResultOptions(CamelBlock):
     """The event that ends the turn. Its text is the answer; when it has none, all messages are."""
 
-    misspellings: ClassVar = {
-        "match_path": "matchPath",
-        "match_value": "matchValue",
-        "content_path": "contentPath",
-    }
-
-    match_path: EventPath = Field(
-        alias="matchPath", description="Where the value is that tells the event.", examples=["$.type"]
-    )
-    match_value: PlainText = Field(
-        alias="matchValue", description="That value; `*` for anything but null.", examples=["result"]
-    )
-    content_path: EventPath = Field(
-        alias="contentPath", description="Where the answer is.", examples=["$.result"]
+    misspellings: ClassVar = misspelt(
+        {"matchPath": "match_path", "matchValue": "match_value", "contentPath": "content_path"}
     )
 
+    match_path: EventPath = Field(description="Where the value is that tells the event.", examples=["$.type"])
+    match_value: PlainText = Field(description="That value; `*` for anything but null.", examples=["result"])
+    content_path: EventPath = Field(description="Where the answer is.", examples=["$.result"])
 
-class HistoryTemplate(Block):
+
+class HistoryTemplate(CamelBlock):
     """The conversation so far, as text before the next prompt."""
 
-    misspellings: ClassVar = {"turn_format": "turnFormat"}
+    misspellings: ClassVar = misspelt({"turnFormat": "turn_format"})
 
     system: PlainText = Field(default="", description="Text before every prompt.", examples=["Be brief."])
     turn_format: PlainText = Field(
-        alias="turnFormat",
         description="One past turn, with `{{input}}` and `{{output}}` in it.",
         examples=["User: {{input}}\nAssistant: {{output}}"],
     )
@@ -280,17 +259,19 @@ class Extensions(Block):
     """Options of the program for this engine alone. The harness leaves them out."""
 
     rules: ClassVar = (
-        exclusive({"instructions_flag": WRITTEN}, {"instructions_file": WRITTEN}, _TWO_INSTRUCTIONS),
-        exclusive({"mcp_config_flag": WRITTEN}, {"mcp_config_file": WRITTEN}, _TWO_MCP),
+        forbidden(_TWO_INSTRUCTIONS, instructions_flag=WRITTEN, instructions_file=WRITTEN),
+        forbidden(_TWO_MCP, mcp_config_flag=WRITTEN, mcp_config_file=WRITTEN),
     )
-    misspellings: ClassVar = {
-        "modelFlag": "model_flag",
-        "outputMode": "output_mode",
-        "eventMatching": "event_matching",
-        "instructionsFlag": "instructions_flag",
-        "mcpConfigFlag": "mcp_config_flag",
-        "environment": "env",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "model_flag": "modelFlag",
+            "output_mode": "outputMode",
+            "event_matching": "eventMatching",
+            "instructions_flag": "instructionsFlag",
+            "mcp_config_flag": "mcpConfigFlag",
+            "env": "environment",
+        }
+    )
 
     model_flag: PlainText = Field(
         default="", description="The flag before the model's name.", examples=["--model"]
@@ -385,7 +366,7 @@ class Extensions(Block):
         return self
 
 
-class AdapterFile(Block):
+class AdapterFile(CamelBlock):
     """How to drive an agent's command line: its arguments, and what its output means."""
 
     rules: ClassVar = (
@@ -408,19 +389,19 @@ class AdapterFile(Block):
             "x-waza-message": _NO_EVENTS,
         },
     )
-    misspellings: ClassVar = {
-        "session_mode": "sessionMode",
-        "auto_approve": "autoApprove",
-        "cwd_flag": "cwdFlag",
-        "output_mode": "outputMode",
-        "output_events": "outputEvents",
-        "events": "outputEvents",
-        "history_template": "historyTemplate",
-        "passthrough_type_map": "passthroughTypeMap",
-        "cmd": "command",
-        "x_waza": "x-waza",
-        "xWaza": "x-waza",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "sessionMode": "session_mode",
+            "autoApprove": "auto_approve",
+            "cwdFlag": "cwd_flag",
+            "outputMode": "output_mode",
+            "outputEvents": ("output_events", "events"),
+            "historyTemplate": "history_template",
+            "passthroughTypeMap": "passthrough_type_map",
+            "command": "cmd",
+            "x-waza": ("x_waza", "xWaza"),
+        }
+    )
 
     schema_: PlainText = Field(
         default="",
@@ -440,7 +421,6 @@ class AdapterFile(Block):
         examples=[["claude"], ["codex", "exec"]],
     )
     session_mode: Literal["stream", "iterative"] = Field(
-        alias="sessionMode",
         description=(
             "How a conversation goes on; the program is started again for every prompt. `stream` continues "
             "its own session with `resume`, `iterative` sends the conversation so far as text."
@@ -463,13 +443,11 @@ class AdapterFile(Block):
     )
     auto_approve: Texts = Field(
         default=(),
-        alias="autoApprove",
         description="Arguments with which the program asks nobody before it acts.",
         examples=[["--allow-all-tools"]],
     )
     cwd_flag: PlainText = Field(
         default="",
-        alias="cwdFlag",
         description="The flag before the working directory. The program is started there in any case.",
         examples=["--cwd"],
     )
@@ -480,12 +458,10 @@ class AdapterFile(Block):
     )
     output_mode: Literal["jsonpath", "passthrough"] = Field(
         default="jsonpath",
-        alias="outputMode",
         description="`passthrough`: the program's events have our kinds, see `passthroughTypeMap`.",
     )
     output_events: Annotated[tuple[EventMapping, ...], ListOf(texts=False)] = Field(
         default=(),
-        alias="outputEvents",
         description="The meaning of the program's events, in the order in which they are tried.",
         examples=[
             [
@@ -499,7 +475,6 @@ class AdapterFile(Block):
     )
     passthrough_type_map: PassthroughMap | None = Field(
         default=None,
-        alias="passthroughTypeMap",
         description="How kinds are recognized in `passthrough`.",
         examples=[{"typeField": "type", "typeValues": {"text": "message"}}],
     )
@@ -513,7 +488,6 @@ class AdapterFile(Block):
         | None
     ) = Field(
         default=None,
-        alias="historyTemplate",
         description="How a past turn is written, for `iterative`.",
         examples=["User: {{input}}\nAssistant: {{output}}"],
     )

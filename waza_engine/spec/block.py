@@ -13,6 +13,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, model_validator
+from pydantic.alias_generators import to_camel
 
 if TYPE_CHECKING:
     from pydantic import GetJsonSchemaHandler
@@ -99,7 +100,8 @@ class Block(BaseModel):
     schema's cleanup to say that a key may be empty.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # A block is built when it is first needed: to build all of them took a fifth of the engine's start.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     at_least_one: ClassVar[Mapping[str, Given]] = {}
     _without_one: ClassVar[str] = ""
@@ -210,6 +212,29 @@ class Block(BaseModel):
             names = dict.fromkeys((*cls.first_keys, *block["properties"]))
             block["properties"] = {name: block["properties"][name] for name in names}
         return schema
+
+
+class CamelBlock(Block):
+    """A block whose keys are the names of its fields in camel case."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
+
+
+def misspelt(names: Mapping[str, str | Sequence[str]]) -> Mapping[str, str]:
+    """Return the keys by their misspellings; ``names`` has the misspellings of each key."""
+    return {
+        wrong: key
+        for key, wrongs in names.items()
+        for wrong in ([wrongs] if isinstance(wrongs, str) else wrongs)
+    }
+
+
+def forbidden(message: str, **properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the rule against a block with all of these keys, each with a value of its schema."""
+    return {
+        "not": {"type": "object", "required": list(properties), "properties": dict(properties)},
+        "x-waza-message": message,
+    }
 
 
 def one_of(keys: Sequence[str] | Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, TypeAlias, cast
 from annotated_types import Le
 from pydantic import Field, model_validator
 
-from waza_engine.spec.block import Block, Conflict, Given
+from waza_engine.spec.block import Block, Conflict, Given, forbidden, misspelt
 from waza_engine.spec.fields import (
     InsidePath,
     ListOfBlocks,
@@ -26,14 +26,10 @@ from waza_engine.spec.limits import LONGEST_MILLISECONDS
 from waza_engine.spec.schema_version import since
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
-_OUTPUT_SPELLINGS = {
-    "output": "stdout",
-    "return": "stdout",
-    "exitCode": "exit_code",
-    "code": "exit_code",
-    "returncode": "exit_code",
-    "status": "exit_code",
-    "error": "stderr",
+_OUTPUT_SPELLINGS: Mapping[str, tuple[str, ...]] = {
+    "stdout": ("output", "return"),
+    "exit_code": ("exitCode", "code", "returncode", "status"),
+    "stderr": ("error",),
 }
 StepNumber: TypeAlias = Annotated[int, Field(strict=True)]
 """A number of a step, where `1.0` is rejected: upstream decodes it as a whole number alone."""
@@ -65,16 +61,7 @@ class CommandOutput(Block):
 class WithSequence(Block):
     """A response of a mock: what it says, or a step for each call."""
 
-    rules: ClassVar = (
-        {
-            "not": {
-                "type": "object",
-                "required": ["sequence"],
-                "properties": {"sequence": {"type": "null"}},
-            },
-            "x-waza-message": EMPTY_SEQUENCE,
-        },
-    )
+    rules: ClassVar = (forbidden(EMPTY_SEQUENCE, sequence={"type": "null"}),)
 
     @model_validator(mode="before")
     @classmethod
@@ -88,7 +75,7 @@ class CommandStep(CommandOutput):
     """The result of one call of several."""
 
     at_least_one: ClassVar = dict.fromkeys(("stdout", "fixture", "stderr", "exit_code"), Given.PRESENT)
-    misspellings: ClassVar = {**_OUTPUT_SPELLINGS, "delay": "delay_ms"}
+    misspellings: ClassVar = misspelt({**_OUTPUT_SPELLINGS, "delay_ms": "delay"})
 
     exit_code: Annotated[StepNumber, Field(ge=0, le=255)] = Field(
         default=0, description="Its exit code, 0 to 255.", examples=[1]
@@ -113,15 +100,16 @@ class CommandResponse(CommandOutput, WithSequence):
             "with a `sequence` its steps say what is written, nothing beside it",
         ),
     )
-    misspellings: ClassVar = {
-        **_OUTPUT_SPELLINGS,
-        "arguments": "args",
-        "match": "args",
-        "match_regex": "args_regex",
-        "env": "environment",
-        "cwd": "workdir",
-        "steps": "sequence",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            **_OUTPUT_SPELLINGS,
+            "args": ("arguments", "match"),
+            "args_regex": "match_regex",
+            "environment": "env",
+            "workdir": "cwd",
+            "sequence": "steps",
+        }
+    )
 
     args: TextList | None = Field(
         default=None,
@@ -159,7 +147,7 @@ class CommandMock(Block):
     `command` run some; for others it has no effect.
     """
 
-    misspellings: ClassVar = {"command": "name", "response": "responses", "calls": "expect_calls"}
+    misspellings: ClassVar = misspelt({"name": "command", "responses": "response", "expect_calls": "calls"})
 
     name: Annotated[
         PlainText,

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from annotated_types import Le
 from pydantic import Field
 
-from waza_engine.spec.block import Block
+from waza_engine.spec.block import Block, misspelt
 from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spec.fields import (
     AnyMap,
@@ -49,14 +49,13 @@ Effort = Literal["low", "medium", "high", "xhigh", "max"]
 class Provider(Block):
     """A model provider of one's own, for `copilot-sdk` and `openai`."""
 
-    misspellings: ClassVar = {
-        "baseUrl": "base_url",
-        "url": "base_url",
-        "endpoint": "base_url",
-        "api_key": "api_key_env",
-        "apiKey": "api_key_env",
-        "wireApi": "wire_api",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "base_url": ("baseUrl", "url", "endpoint"),
+            "api_key_env": ("api_key", "apiKey"),
+            "wire_api": "wireApi",
+        }
+    )
     uncertain: ClassVar = frozenset({"api_key", "apiKey"})
 
     type: Literal["openai", "azure", "anthropic"] = Field(
@@ -91,45 +90,39 @@ class EvalConfig(Block):
             ),
         },
     )
-    misspellings: ClassVar = {
-        "timeout": "timeout_seconds",
-        "timeout_sec": "timeout_seconds",
-        "timeoutSeconds": "timeout_seconds",
-        "trials": "trials_per_task",
-        "runs_per_test": "trials_per_task",
-        "runs_per_task": "trials_per_task",
-        "trialsPerTask": "trials_per_task",
-        "repetitions": "trials_per_task",
-        "repeat": "trials_per_task",
-        "num_trials": "trials_per_task",
-        "epochs": "trials_per_task",
-        "iterations": "trials_per_task",
-        "num_runs": "trials_per_task",
-        "runs": "trials_per_task",
-        "max_time": "timeout_seconds",
-        "max_seconds": "timeout_seconds",
-        "time_limit": "timeout_seconds",
-        "parallelism": "parallel",
-        "engine": "executor",
-        "engine_type": "executor",
-        "model_id": "model",
-        "model_name": "model",
-        "llm": "model",
-        "grader_model": "judge_model",
-        "judgeModel": "judge_model",
-        "failFast": "fail_fast",
-        "stop_on_error": "fail_fast",
-        "skills_directories": "skill_directories",
-        "skill_dirs": "skill_directories",
-        "skill_directory": "skill_directories",
-        "attempts": "max_attempts",
-        "retries": "max_attempts",
-        "max_retries": "max_attempts",
-        "concurrent": "parallel",
-        "num_workers": "workers",
-        "concurrency": "workers",
-        "max_concurrency": "workers",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "timeout_seconds": (
+                "timeout",
+                "timeout_sec",
+                "timeoutSeconds",
+                "max_time",
+                "max_seconds",
+                "time_limit",
+            ),
+            "trials_per_task": (
+                "trials",
+                "runs_per_test",
+                "runs_per_task",
+                "trialsPerTask",
+                "repetitions",
+                "repeat",
+                "num_trials",
+                "epochs",
+                "iterations",
+                "num_runs",
+                "runs",
+            ),
+            "parallel": ("parallelism", "concurrent"),
+            "executor": ("engine", "engine_type"),
+            "model": ("model_id", "model_name", "llm"),
+            "judge_model": ("grader_model", "judgeModel"),
+            "fail_fast": ("failFast", "stop_on_error"),
+            "skill_directories": ("skills_directories", "skill_dirs", "skill_directory"),
+            "max_attempts": ("attempts", "retries", "max_retries"),
+            "workers": ("num_workers", "concurrency", "max_concurrency"),
+        }
+    )
     # Two retries are three attempts.
     uncertain: ClassVar = frozenset({"retries", "max_retries", "max_time"})
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, cast
 
 from annotated_types import Le
-from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from waza_engine.spec.block import Block, Conflict, Given
+from waza_engine.spec.block import Block, Conflict, Given, misspelt
 from waza_engine.spec.command_mocks import (
     COMMAND_MOCKS_EXAMPLE,
     SEQUENCE_NEEDS,
@@ -33,12 +33,12 @@ from waza_engine.spec.fields import (
     Switch,
     Text,
     TextList,
+    TextOrBlock,
     WholeNumber,
     WordMap,
     kind,
     matching,
     severity,
-    text_or_block,
 )
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.limits import LONGEST_MILLISECONDS
@@ -57,7 +57,7 @@ class Metric(Block):
     """A metric of the whole suite. Only `trigger_accuracy` decides anything; the others are informative."""
 
     recommended: ClassVar = ({"key": "name", "severity": "warning", "why": "a metric is known by its name"},)
-    misspellings: ClassVar = {"pass_threshold": "threshold", "min_score": "threshold", "importance": "weight"}
+    misspellings: ClassVar = misspelt({"threshold": ("pass_threshold", "min_score"), "weight": "importance"})
 
     name: Text = Field(
         default="",
@@ -88,13 +88,9 @@ class Metric(Block):
 class Hook(Block):
     """A command that runs before or after the suite or a task."""
 
-    misspellings: ClassVar = {
-        "cmd": "command",
-        "run": "command",
-        "script": "command",
-        "cwd": "working_directory",
-        "workdir": "working_directory",
-    }
+    misspellings: ClassVar = misspelt(
+        {"command": ("cmd", "run", "script"), "working_directory": ("cwd", "workdir")}
+    )
 
     command: Annotated[RequiredText, kind("command")] = Field(
         description=(
@@ -121,24 +117,14 @@ class Hook(Block):
 class Hooks(Block):
     """Commands around the run and around each task."""
 
-    misspellings: ClassVar = {
-        "before": "before_run",
-        "before_all": "before_run",
-        "beforeAll": "before_run",
-        "setup": "before_run",
-        "pre_run": "before_run",
-        "post_run": "after_run",
-        "pre_task": "before_task",
-        "post_task": "after_task",
-        "after": "after_run",
-        "after_all": "after_run",
-        "afterAll": "after_run",
-        "teardown": "after_run",
-        "before_each": "before_task",
-        "beforeEach": "before_task",
-        "after_each": "after_task",
-        "afterEach": "after_task",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "before_run": ("before", "before_all", "beforeAll", "setup", "pre_run"),
+            "after_run": ("post_run", "after", "after_all", "afterAll", "teardown"),
+            "before_task": ("pre_task", "before_each", "beforeEach"),
+            "after_task": ("post_task", "after_each", "afterEach"),
+        }
+    )
     # Around the run, or around each task?
     uncertain: ClassVar = frozenset({"before", "setup", "after", "teardown"})
 
@@ -161,7 +147,7 @@ class McpStep(Block):
     """The result of one call of several."""
 
     conflicts: ClassVar = (Conflict(("return",), ("error",), "a step has `return` or `error`, not both"),)
-    misspellings: ClassVar = {"response": "return", "result": "return", "delay": "delay_ms"}
+    misspellings: ClassVar = misspelt({"return": ("response", "result"), "delay_ms": "delay"})
     rules: ClassVar = (
         {
             "anyOf": [
@@ -190,15 +176,13 @@ class McpStep(Block):
 class McpResponse(WithSequence):
     """One canned answer. The first whose conditions all hold is used; without conditions it always holds."""
 
-    misspellings: ClassVar = {
-        "response": "return",
-        "result": "return",
-        "returns": "return",
-        "output": "return",
-        "arguments": "match",
-        "when": "match",
-        "steps": "sequence",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "return": ("response", "result", "returns", "output"),
+            "match": ("arguments", "when"),
+            "sequence": "steps",
+        }
+    )
     conflicts: ClassVar = (
         Conflict(
             ("sequence",),
@@ -347,32 +331,30 @@ class EvalFile(Block):
         },
     )
     rules: ClassVar = (*version_rules(), *sequence_rules())
-    misspellings: ClassVar = {
-        "schema_version": "schemaVersion",
-        "task_patterns": "tasks",
-        "task": "tasks",
-        "test_cases": "tasks",
-        "tests": "tasks",
-        "scenarios": "tasks",
-        "cases": "tasks",
-        "task_files": "tasks",
-        "skill_name": "skill",
-        "title": "name",
-        "testing_criteria": "graders",
-        "settings": "config",
-        "evaluators": "graders",
-        "scorers": "graders",
-        "assert": "graders",
-        "assertions": "graders",
-        "checks": "graders",
-        "summary": "description",
-        "grader": "graders",
-        "metric": "metrics",
-        "hook": "hooks",
-        "mcpMocks": "mcp_mocks",
-        "commandMocks": "command_mocks",
-        "variables": "inputs",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "schemaVersion": "schema_version",
+            "tasks": ("task_patterns", "task", "test_cases", "tests", "scenarios", "cases", "task_files"),
+            "skill": "skill_name",
+            "name": "title",
+            "graders": (
+                "testing_criteria",
+                "evaluators",
+                "scorers",
+                "assert",
+                "assertions",
+                "checks",
+                "grader",
+            ),
+            "config": "settings",
+            "description": "summary",
+            "metrics": "metric",
+            "hooks": "hook",
+            "mcp_mocks": "mcpMocks",
+            "command_mocks": "commandMocks",
+            "inputs": "variables",
+        }
+    )
     uncertain: ClassVar = frozenset(
         {"tests", "scenarios", "testing_criteria", "scorers", "assert", "assertions", "checks"}
     )
@@ -428,17 +410,7 @@ class EvalFile(Block):
         ),
         examples=[{"language": "Python"}],
     )
-    tasks: Annotated[
-        tuple[
-            Annotated[
-                Annotated[Text, Tag("text")] | Annotated[TaskElement, Tag("block")],
-                Discriminator(text_or_block),
-                Alternatives("task.glob"),
-            ],
-            ...,
-        ],
-        ListOf(texts=False),
-    ] = Field(
+    tasks: ListOfBlocks[Annotated[TextOrBlock[Text, TaskElement], Alternatives("task.glob")]] = Field(
         default=(),
         description=(
             "The task files: paths or patterns relative to `eval.yaml`. `*`, `?` and `[…]` "

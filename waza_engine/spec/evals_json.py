@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, RootModel, Tag, model_validator
 
-from waza_engine.spec.block import Block, Given
+from waza_engine.spec.block import Block, Given, misspelt
 from waza_engine.spec.fields import (
     Alternatives,
     AnyMap,
@@ -21,9 +21,9 @@ from waza_engine.spec.fields import (
     PlainText,
     RequiredText,
     Text,
+    TextOrBlock,
     kind,
     matching,
-    text_or_block,
 )
 
 _WRITTEN: dict[str, Any] = {"type": ["string", "number", "boolean"], "pattern": r"\S"}
@@ -47,15 +47,15 @@ def _with(key: str) -> dict[str, Any]:
 class AssertionObject(Block):
     """An assertion with a type is checked without a judge; one without a type is a sentence to judge."""
 
-    misspellings: ClassVar = {
-        "text": "description",
-        "assertion": "description",
-        "regex": "pattern",
-        "value": "pattern",
-        "file": "path",
-        "id": "name",
-        "kind": "type",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "description": ("text", "assertion"),
+            "pattern": ("regex", "value"),
+            "path": "file",
+            "name": "id",
+            "type": "kind",
+        }
+    )
     uncertain: ClassVar = frozenset({"value"})
     rules: ClassVar = (
         *(
@@ -113,7 +113,7 @@ class AssertionObject(Block):
 class CaseFile(Block):
     """An input file with its content."""
 
-    misspellings: ClassVar = {"name": "path", "file": "path", "text": "content", "contents": "content"}
+    misspellings: ClassVar = misspelt({"path": ("name", "file"), "content": ("text", "contents")})
 
     path: Annotated[Text, matching(r"^(?![/\\~])(?=.*\S)", "must be a relative path")] = Field(
         description="The path of the file in the workspace.", examples=["orders.csv"]
@@ -121,12 +121,7 @@ class CaseFile(Block):
     content: Text = Field(description="The content of the file.", examples=["id,total\n1,20\n"])
 
 
-Assertion = Annotated[
-    Annotated[RequiredText, Tag("text")] | Annotated[AssertionObject, Tag("block")],
-    Discriminator(text_or_block),
-    Alternatives("prompt.text"),
-]
-Assertions = Annotated[tuple[Assertion, ...], ListOf(texts=False)]
+Assertions = ListOfBlocks[Annotated[TextOrBlock[RequiredText, AssertionObject], Alternatives("prompt.text")]]
 
 
 class EvalCase(Block):
@@ -137,24 +132,17 @@ class EvalCase(Block):
         "expectations": Given.LISTED,
         "expected_output": Given.WRITTEN,
     }
-    misspellings: ClassVar = {
-        "eval_id": "id",
-        "query": "prompt",
-        "input": "prompt",
-        "question": "prompt",
-        "expected": "expected_output",
-        "expected_result": "expected_output",
-        "expectedOutput": "expected_output",
-        "expected_behavior": "assertions",
-        "assertion": "assertions",
-        "asserts": "assertions",
-        "checks": "assertions",
-        "expectation": "expectations",
-        "file": "files",
-        "input_files": "files",
-        "title": "name",
-        "eval_name": "name",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "id": "eval_id",
+            "prompt": ("query", "input", "question"),
+            "expected_output": ("expected", "expected_result", "expectedOutput"),
+            "assertions": ("expected_behavior", "assertion", "asserts", "checks"),
+            "expectations": "expectation",
+            "files": ("file", "input_files"),
+            "name": ("title", "eval_name"),
+        }
+    )
     uncertain: ClassVar = frozenset({"expected", "expected_behavior", "checks", "input"})
 
     id: RequiredText = Field(description="The number or name of the case, unique in the file.", examples=[1])
@@ -166,17 +154,7 @@ class EvalCase(Block):
         description="A good result in words, for the judge. Without assertions it is the assertion.",
         examples=["A bar chart with one bar a month."],
     )
-    files: Annotated[
-        tuple[
-            Annotated[
-                Annotated[RequiredText, Tag("text")] | Annotated[CaseFile, Tag("block")],
-                Discriminator(text_or_block),
-                Alternatives("path.suite"),
-            ],
-            ...,
-        ],
-        ListOf(texts=False),
-    ] = Field(
+    files: ListOfBlocks[Annotated[TextOrBlock[RequiredText, CaseFile], Alternatives("path.suite")]] = Field(
         default=(),
         description="Input files, relative to the skill's folder or to the folder of this file.",
         examples=[["evals/files/orders.csv"]],
@@ -212,14 +190,9 @@ class EvalCase(Block):
 class EvalsFile(Block):
     """The cases that test a skill."""
 
-    misspellings: ClassVar = {
-        "skill": "skill_name",
-        "name": "skill_name",
-        "skillName": "skill_name",
-        "cases": "evals",
-        "tests": "evals",
-        "test_cases": "evals",
-    }
+    misspellings: ClassVar = misspelt(
+        {"skill_name": ("skill", "name", "skillName"), "evals": ("cases", "tests", "test_cases")}
+    )
     uncertain: ClassVar = frozenset({"name"})
 
     skill_name: Annotated[RequiredText, kind("skill.name")] = Field(
@@ -241,15 +214,12 @@ class EvalsFile(Block):
 class TriggerQuery(Block):
     """A prompt, and whether the agent should use the skill for it."""
 
-    misspellings: ClassVar = {
-        "question": "query",
-        "text": "query",
-        "input": "query",
-        "shouldTrigger": "should_trigger",
-        "should_activate": "should_trigger",
-        "trigger": "should_trigger",
-        "expected": "should_trigger",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "query": ("question", "text", "input"),
+            "should_trigger": ("shouldTrigger", "should_activate", "trigger", "expected"),
+        }
+    )
     uncertain: ClassVar = frozenset({"expected", "trigger"})
     at_least_one: ClassVar = {"query": Given.WRITTEN, "prompt": Given.WRITTEN}
 
@@ -276,7 +246,7 @@ class TriggerQuery(Block):
 class TriggerQueries(Block):
     """The object form of a trigger list."""
 
-    misspellings: ClassVar = {"skill": "skill_name", "queries": "evals", "cases": "evals"}
+    misspellings: ClassVar = misspelt({"skill_name": "skill", "evals": ("queries", "cases")})
 
     skill_name: Annotated[Text, kind("skill.name")] = Field(
         default="", description="The skill; that of the folder when it is left out.", examples=["csv-charts"]

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Discriminator, Field, JsonValue, Tag
+from pydantic import Field, JsonValue
 
-from waza_engine.spec.block import Block
+from waza_engine.spec.block import Block, misspelt
 from waza_engine.spec.fields import (
     Alternatives,
     AnyMap,
-    ListOf,
     ListOfBlocks,
     Switch,
     Text,
     TextList,
+    TextOrBlock,
     ToolNameList,
     WholeNumber,
     severity,
-    text_or_block,
 )
 from waza_engine.spec.grader_entry import GraderEntry
 
@@ -39,7 +38,9 @@ class Outcome(Block):
 class ExpectedBehavior(Block):
     """Limits and tools, for readers. No run evaluates them: a `behavior` grader does."""
 
-    misspellings: ClassVar = {"max_duration_ms": "max_response_time_ms", "max_calls": "max_tool_calls"}
+    misspellings: ClassVar = misspelt(
+        {"max_response_time_ms": "max_duration_ms", "max_tool_calls": "max_calls"}
+    )
 
     max_tool_calls: Annotated[WholeNumber, severity("warning", minimum=0)] = Field(
         default=0, description="Most tool calls.", examples=[10]
@@ -64,28 +65,33 @@ class ExpectedBehavior(Block):
 class Expected(Block):
     """Expectations of the final answer. Each `output_…` list is graded, as one more grader with weight 1."""
 
-    misspellings: ClassVar = {
-        "skill_activated": "should_trigger",
-        "should_not_trigger": "should_trigger",
-        "output_excludes": "output_not_contains",
-        "should_not_contain": "output_not_contains",
-        "must_not_contain": "output_not_contains",
-        "output_must_not_contain": "output_not_contains",
-        "must_contain": "output_contains",
-        "output_must_contain": "output_contains",
-        "not_contains": "output_not_contains",
-        "output_icontains": "output_contains",
-        "should_contain": "output_contains",
-        "contains": "output_contains",
-        "contains_all": "output_contains",
-        "output_contains_all": "output_contains",
-        "output_includes": "output_contains",
-        "output_contains_none": "output_not_contains",
-        "contains_none": "output_not_contains",
-        "contains_any": "output_contains_any",
-        "behaviour": "behavior",
-        "outcome": "outcomes",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "should_trigger": ("skill_activated", "should_not_trigger"),
+            "output_not_contains": (
+                "output_excludes",
+                "should_not_contain",
+                "must_not_contain",
+                "output_must_not_contain",
+                "not_contains",
+                "output_contains_none",
+                "contains_none",
+            ),
+            "output_contains": (
+                "must_contain",
+                "output_must_contain",
+                "output_icontains",
+                "should_contain",
+                "contains",
+                "contains_all",
+                "output_contains_all",
+                "output_includes",
+            ),
+            "output_contains_any": "contains_any",
+            "behavior": "behaviour",
+            "outcomes": "outcome",
+        }
+    )
     uncertain: ClassVar = frozenset({"skill_activated"})
 
     output_contains: TextList = Field(
@@ -130,17 +136,7 @@ class Expected(Block):
         examples=[{"max_tool_calls": 10}],
         json_schema_extra=_INERT,
     )
-    graders: Annotated[
-        tuple[
-            Annotated[
-                Annotated[Text, Tag("text")] | Annotated[GraderEntry, Tag("block")],
-                Discriminator(text_or_block),
-                Alternatives("grader.name"),
-            ],
-            ...,
-        ],
-        ListOf(texts=False),
-    ] = Field(
+    graders: ListOfBlocks[Annotated[TextOrBlock[Text, GraderEntry], Alternatives("grader.name")]] = Field(
         default=(),
         description=(
             "Graders of this task: the name of a grader of `eval.yaml` (which applies to every task anyway), "

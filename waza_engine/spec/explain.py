@@ -34,12 +34,8 @@ _MUST_BE = {
 
 _LIST, _OBJECT = "must be a list: `[ … ]`", "must be an object: `{ … }`"
 _MUST_BE_IN_JSON = {
-    "tuple_type": _LIST,
-    "list_type": _LIST,
-    "model_type": _OBJECT,
-    "model_attributes_type": _OBJECT,
-    "dict_type": _OBJECT,
-    "mapping_type": _OBJECT,
+    **dict.fromkeys(("tuple_type", "list_type"), _LIST),
+    **dict.fromkeys(("model_type", "model_attributes_type", "dict_type", "mapping_type"), _OBJECT),
 }
 
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, cast
 
 from annotated_types import Ge, Le
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Discriminator, Field, Tag
 from pydantic_core import core_schema
 
 from waza_engine.spec.limits import LONGEST_SECONDS
@@ -191,6 +191,11 @@ def matching(pattern: str, message: str, **keywords: Any) -> SchemaKeywords:
 RequiredText: TypeAlias = Annotated[Text, matching(r"\S", "must not be blank")]
 InsidePath: TypeAlias = Annotated[Text, matching(_INSIDE, "must be a relative path without `..`")]
 ListOfBlocks: TypeAlias = Annotated[tuple[ItemT, ...], ListOf(texts=False)]
+TextT = TypeVar("TextT")
+TextOrBlock: TypeAlias = Annotated[
+    Annotated[TextT, Tag("text")] | Annotated[ItemT, Tag("block")], Discriminator(text_or_block)
+]
+"""A string, or a block of keys: an entry that is written in a short form, or in full."""
 PathList: TypeAlias = Annotated[tuple[Text, ...], ListOf("path.suite")]
 FixtureList: TypeAlias = Annotated[tuple[Text, ...], ListOf("path.fixture")]
 TagList: TypeAlias = Annotated[tuple[Text, ...], ListOf("tag")]

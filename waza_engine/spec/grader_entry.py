@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from waza_engine.spec.block import Block
+from waza_engine.spec.block import Block, misspelt
 from waza_engine.spec.fields import AnyMap, Number, Switch, Text, kind, severity
 from waza_engine.spec.schema_version import after_0_38
 
@@ -40,20 +40,14 @@ class GraderEntry(Block):
             "why": "its type is used instead, and upstream keeps one result of all graders without a name",
         },
     )
-    misspellings: ClassVar = {
-        "id": "name",
-        "label": "name",
-        "title": "name",
-        "kind": "type",
-        "options": "config",
-        "params": "config",
-        "parameters": "config",
-        "settings": "config",
-        "arguments": "config",
-        "args": "config",
-        "with": "config",
-        "importance": "weight",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "name": ("id", "label", "title"),
+            "type": "kind",
+            "config": ("options", "params", "parameters", "settings", "arguments", "args", "with"),
+            "weight": "importance",
+        }
+    )
     uncertain: ClassVar = frozenset({"with", "arguments", "args"})
 
     name: Annotated[Text, kind("grader.name")] = Field(default="", description=NAME_DESCRIPTION)

@@ -26,6 +26,6 @@ _FIRST_VERSION = (
 )
 
 
-def first_version_advice(said: str) -> str:
+def first_version_advice(output: str) -> str:
     """Return a replacement where Python misses the package of the first version, "" elsewhere."""
-    return _FIRST_VERSION if _NO_FIRST_VERSION.search(said) else ""
+    return _FIRST_VERSION if _NO_FIRST_VERSION.search(output) else ""

@@ -307,7 +307,7 @@ def _without_tasks(file: YamlFile, positions: Collection[int]) -> YamlFile:
     if not positions:
         return file
     value = cast("dict[str, Any]", file.value)
-    tasks = [LEFT_OUT if place in positions else task for place, task in enumerate(value["tasks"])]
+    tasks = [LEFT_OUT if index in positions else task for index, task in enumerate(value["tasks"])]
     return replace(file, value={**value, "tasks": tasks})
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Literal
 from annotated_types import Le
 from pydantic import Field
 
-from waza_engine.spec.block import Block
+from waza_engine.spec.block import CamelBlock, misspelt
 from waza_engine.spec.fields import (
     ListOfBlocks,
     NotNegative,
@@ -39,7 +39,7 @@ WITHOUT_EFFECT = "nothing in this file has an effect then"
 """The effect of an unknown key: upstream drops the whole file."""
 
 
-class Section(Block):
+class Section(CamelBlock):
     """A section of `.waza.yaml`. Unknown keys are errors."""
 
     unknown_keys: ClassVar[Literal["warning", "error"]] = "error"
@@ -67,14 +67,16 @@ class Paths(Section):
 class Defaults(Section):
     """Defaults of the commands when neither a flag nor the suite sets a value."""
 
-    misspellings: ClassVar = {
-        "executor": "engine",
-        "judge_model": "judgeModel",
-        "session_log": "sessionLog",
-        "timeout_seconds": "timeout",
-        "max_workers": "workers",
-        "model_name": "model",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "engine": "executor",
+            "judgeModel": "judge_model",
+            "sessionLog": "session_log",
+            "timeout": "timeout_seconds",
+            "workers": "max_workers",
+            "model": "model_name",
+        }
+    )
 
     engine: Annotated[
         Text,
@@ -88,7 +90,6 @@ class Defaults(Section):
     )
     judge_model: Annotated[Text, kind("model")] = Field(
         default="",
-        alias="judgeModel",
         description="The model of `prompt` graders that name none.",
         examples=["gpt-4o-mini"],
     )
@@ -102,7 +103,6 @@ class Defaults(Section):
     verbose: Switch = Field(default=False, description="Print more while running.")
     session_log: Switch = Field(
         default=False,
-        alias="sessionLog",
         description="Log every run to a file in `.waza/sessions` beside the suite.",
     )
 
@@ -118,9 +118,7 @@ class Server(Section):
     """The dashboard."""
 
     port: Annotated[WholeNumber, Positive] = Field(default=3000, description="Its port.")
-    results_dir: Text = Field(
-        default="results/", alias="resultsDir", description="Directory of the result files that it shows."
-    )
+    results_dir: Text = Field(default="results/", description="Directory of the result files that it shows.")
 
 
 class Development(Section):
@@ -132,9 +130,7 @@ class Development(Section):
     target: Text = Field(
         default="medium-high", description="The adherence level to reach.", examples=["high"]
     )
-    max_iterations: Annotated[WholeNumber, Positive] = Field(
-        default=5, alias="maxIterations", description="How many steps at most."
-    )
+    max_iterations: Annotated[WholeNumber, Positive] = Field(default=5, description="How many steps at most.")
 
 
 _Limits = Annotated[
@@ -167,11 +163,10 @@ class Tokens(Section):
 
     warning_threshold: Annotated[WholeNumber, NotNegative] = Field(
         default=500,
-        alias="warningThreshold",
         description="Number of tokens from which a skill file gets a warning.",
     )
     fallback_limit: Annotated[WholeNumber, NotNegative] = Field(
-        default=1000, alias="fallbackLimit", description="Limit of files that no pattern names."
+        default=1000, description="Limit of files that no pattern names."
     )
     limits: TokenLimits | None = Field(
         default=None,
@@ -185,7 +180,6 @@ class GraderDefaults(Section):
 
     program_timeout: Seconds = Field(
         default=30,
-        alias="programTimeout",
         description="Time limit of a `program` grader without its own `timeout`, in seconds.",
     )
 
@@ -194,12 +188,8 @@ class Storage(Section):
     """Where results are uploaded."""
 
     provider: Text = Field(default="", description="The storage service.", examples=["azure-blob"])
-    account_name: Text = Field(
-        default="", alias="accountName", description="Name of the account.", examples=["myaccount"]
-    )
-    container_name: Text = Field(
-        default="waza-results", alias="containerName", description="Name of the container."
-    )
+    account_name: Text = Field(default="", description="Name of the account.", examples=["myaccount"])
+    container_name: Text = Field(default="waza-results", description="Name of the container.")
     enabled: Switch = Field(default=False, description="Upload results.")
 
 
@@ -208,16 +198,14 @@ class Files(Section):
 
     eval_file: Annotated[PlainText, _FILE_NAME] = Field(
         default="eval.yaml",
-        alias="evalFile",
         description="Name of the suite file. `eval.yaml` is still found where it is missing.",
     )
     task_glob: Annotated[PlainText, _NOT_BLANK, kind("glob")] = Field(
         default="tasks/*.yaml",
-        alias="taskGlob",
         description="Pattern of task files that new suites are created with.",
     )
     task_file_suffix: Annotated[PlainText, _SUFFIX] = Field(
-        default=".yaml", alias="taskFileSuffix", description="How new task files end."
+        default=".yaml", description="How new task files end."
     )
 
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 from pydantic.types import JsonValue
 
+from waza_engine.spec.block import forbidden
 from waza_engine.spec.fields import SchemaKeywords, Text, plain_text
 
 NEWEST_VERSION = "1.5"
@@ -75,32 +76,28 @@ def version_rules() -> tuple[Mapping[str, Any], ...]:
     """Return the rules of ``version_fault`` as JSON Schema."""
     needed = {"required": ["schemaVersion"], "properties": {"schemaVersion": dict(_IS_SCENARIO_VERSION)}}
     named = {"required": ["scenario"], "properties": {"scenario": dict(_GIVEN)}}
+    listed = {"type": "array", "minItems": 1}
+    filled: dict[str, Any] = {"not": {"enum": [None, []]}}
     return (
-        *(_needs_version(key, minor) for key, minor in SINCE.items()),
+        *(
+            forbidden(_too_old(key, minor), schemaVersion=_before(minor), **{key: filled})
+            for key, minor in SINCE.items()
+        ),
         {"not": {"type": "object", **named, "not": needed}, "x-waza-message": _SCENARIO_NEEDS},
         {
             "not": {"type": "object", **needed, "not": named},
             "x-waza-message": f'`schemaVersion: "2.0"` {_NEEDS_SCENARIO}',
         },
-        {
-            "not": {
+        forbidden(
+            _NEEDS_DIRECTORIES,
+            scenario=_GIVEN,
+            config={
                 "type": "object",
-                "required": ["scenario", "config"],
-                "properties": {
-                    "scenario": dict(_GIVEN),
-                    "config": {
-                        "type": "object",
-                        "required": ["required_skills"],
-                        "properties": {"required_skills": {"type": "array", "minItems": 1}},
-                        "not": {
-                            "required": ["skill_directories"],
-                            "properties": {"skill_directories": {"type": "array", "minItems": 1}},
-                        },
-                    },
-                },
+                "required": ["required_skills"],
+                "properties": {"required_skills": listed},
+                "not": {"required": ["skill_directories"], "properties": {"skill_directories": listed}},
             },
-            "x-waza-message": _NEEDS_DIRECTORIES,
-        },
+        ),
     )
 
 
@@ -123,17 +120,6 @@ def version_fault(
         return None
     minor = int(version.partition(".")[2] or 0)
     return next((_too_old(key, since) for key, since in SINCE.items() if given[key] and minor < since), None)
-
-
-def _needs_version(key: str, minor: int) -> dict[str, Any]:
-    return {
-        "not": {
-            "type": "object",
-            "required": ["schemaVersion", key],
-            "properties": {"schemaVersion": _before(minor), key: {"not": {"enum": [None, []]}}},
-        },
-        "x-waza-message": _too_old(key, minor),
-    }
 
 
 def _before(minor: int) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field
 
 from waza_engine.boundary import Boundary
 from waza_engine.files import is_named
-from waza_engine.spec.block import Block
+from waza_engine.spec.block import Block, misspelt
 from waza_engine.spec.fields import Alternatives, AnyMap, Switch, Text, TextList, kind, plain_text, severity
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.yaml_reader import YamlFile, parse_yaml, read_text
@@ -99,12 +99,7 @@ class SkillFrontmatter(Block):
 
     model_config = ConfigDict(extra="allow", frozen=True)
     first_keys: ClassVar = ("name", "description")
-    misspellings: ClassVar = {
-        "title": "name",
-        "skill": "name",
-        "desc": "description",
-        "summary": "description",
-    }
+    misspellings: ClassVar = misspelt({"name": ("title", "skill"), "description": ("desc", "summary")})
 
     name: Annotated[
         Text,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from waza_engine.spec.block import Block, Conflict, Given, PlacedError
+from waza_engine.spec.block import Block, Conflict, Given, PlacedError, forbidden, misspelt
 from waza_engine.spec.command_mocks import COMMAND_MOCKS_EXAMPLE, CommandMock, without_twins
 from waza_engine.spec.expected import Expected
 from waza_engine.spec.fields import (
@@ -27,11 +27,11 @@ from waza_engine.spec.fields import (
     Switch,
     TagList,
     Text,
+    TextOrBlock,
     WholeNumber,
     WordMap,
     kind,
     severity,
-    text_or_block,
 )
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.reading.csv_table import OTHER_PROMPT_NAMES
@@ -41,13 +41,9 @@ from waza_engine.spec.schema_version import after_0_38, since
 class Checkpoint(Block):
     """Graders that run after a turn, on the conversation so far; the trial's score leaves them out."""
 
-    misspellings: ClassVar = {
-        "turn": "after_turn",
-        "grader": "graders",
-        "checks": "graders",
-        "evaluators": "graders",
-        "on_fail": "on_failure",
-    }
+    misspellings: ClassVar = misspelt(
+        {"after_turn": "turn", "graders": ("grader", "checks", "evaluators"), "on_failure": "on_fail"}
+    )
 
     after_turn: Annotated[WholeNumber, Positive] = Field(
         description="The turn after which they run. Turn 1 is the first prompt.", examples=[1]
@@ -116,15 +112,9 @@ class InputFile(Block):
     """A file that is put into the agent's workspace."""
 
     at_least_one: ClassVar = {"path": Given.WRITTEN}
-    misspellings: ClassVar = {
-        "source": "path",
-        "src": "path",
-        "filename": "path",
-        "file": "path",
-        "name": "path",
-        "text": "content",
-        "contents": "content",
-    }
+    misspellings: ClassVar = misspelt(
+        {"path": ("source", "src", "filename", "file", "name"), "content": ("text", "contents")}
+    )
     uncertain: ClassVar = frozenset({"name", "text"})
 
     path: Annotated[Text, kind("path.fixture")] = Field(
@@ -173,11 +163,9 @@ class Repository(Block):
 class Responder(Block):
     """A model that plays the user: after every answer of the agent it replies, stops or abstains."""
 
-    misspellings: ClassVar = {
-        "max_follow_ups": "max_followups",
-        "max_turns": "max_followups",
-        "prompt": "instructions",
-    }
+    misspellings: ClassVar = misspelt(
+        {"max_followups": ("max_follow_ups", "max_turns"), "instructions": "prompt"}
+    )
 
     instructions: RequiredText = Field(
         description="The user: who they are, what they know and when they are satisfied.",
@@ -198,50 +186,27 @@ class TaskInputs(Block):
     """The agent's input. A prompt is needed: `prompt`, or `prompt_file` for a long one."""
 
     at_least_one: ClassVar = {"prompt": Given.PRESENT, "prompt_file": Given.WRITTEN}
-    misspellings: ClassVar = {
-        **dict.fromkeys(OTHER_PROMPT_NAMES, "prompt"),
-        "prompts": "follow_up_prompts",
-        "followup_prompts": "follow_up_prompts",
-        "followups": "follow_up_prompts",
-        "vars": "context",
-        "variables": "context",
-        "cwd": "workdir",
-        "working_directory": "workdir",
-        "file": "files",
-        "env": "environment",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "prompt": OTHER_PROMPT_NAMES,
+            "follow_up_prompts": ("prompts", "followup_prompts", "followups"),
+            "context": ("vars", "variables"),
+            "workdir": ("cwd", "working_directory"),
+            "files": "file",
+            "environment": "env",
+        }
+    )
     uncertain: ClassVar = frozenset({"vars", "variables", "text", "content"})
     rules: ClassVar = (
-        {
-            "not": {
-                "type": "object",
-                "required": ["prompt", "prompt_file"],
-                "properties": {
-                    "prompt": {"type": ["string", "number", "boolean"], "not": {"const": ""}},
-                    "prompt_file": {"not": {"type": "null"}},
-                },
-            },
-            "x-waza-message": _BOTH_PROMPTS,
-        },
-        {
-            "not": {
-                "type": "object",
-                "required": ["follow_up_prompts", "responder"],
-                "properties": {
-                    "follow_up_prompts": {"type": "array", "minItems": 1},
-                    "responder": {"type": "object"},
-                },
-            },
-            "x-waza-message": _BOTH_PARTNERS,
-        },
-        {
-            "not": {
-                "type": "object",
-                "required": ["git", "repos"],
-                "properties": {"git": {"const": True}, "repos": {"type": "array", "minItems": 1}},
-            },
-            "x-waza-message": _BOTH_REPOSITORIES,
-        },
+        forbidden(
+            _BOTH_PROMPTS,
+            prompt={"type": ["string", "number", "boolean"], "not": {"const": ""}},
+            prompt_file={"not": {"type": "null"}},
+        ),
+        forbidden(
+            _BOTH_PARTNERS, follow_up_prompts={"type": "array", "minItems": 1}, responder={"type": "object"}
+        ),
+        forbidden(_BOTH_REPOSITORIES, git={"const": True}, repos={"type": "array", "minItems": 1}),
     )
 
     prompt: Annotated[Text, kind("prompt.text")] = Field(
@@ -257,17 +222,7 @@ class TaskInputs(Block):
         description="A file that holds the prompt, relative to the task file.",
         examples=["prompts/long.md"],
     )
-    files: Annotated[
-        tuple[
-            Annotated[
-                Annotated[Text, Tag("text")] | Annotated[InputFile, Tag("block")],
-                Discriminator(text_or_block),
-                Alternatives("path.fixture"),
-            ],
-            ...,
-        ],
-        ListOf(texts=False),
-    ] = Field(
+    files: ListOfBlocks[Annotated[TextOrBlock[Text, InputFile], Alternatives("path.fixture")]] = Field(
         default=(),
         description="Files for the workspace. A plain path is an older way to write `{path: …}`.",
         examples=[[{"path": "app.py"}, {"path": "note.txt", "content": "hello"}]],
@@ -330,27 +285,19 @@ class TaskInputs(Block):
 
 INPUTS_DESCRIPTION = "The prompt of the agent, and the files it works on."
 
-_TASK_MISSPELLINGS = {
-    "input": "inputs",
-    "expect": "expected",
-    "expectations": "expected",
-    "timeout": "timeout_seconds",
-    "display_name": "name",
-    "title": "name",
-    "task_id": "id",
-    "tag": "tags",
-    "grader": "graders",
-    "evaluators": "graders",
-    "scorers": "graders",
-    "assert": "graders",
-    "assertions": "graders",
-    "checks": "graders",
-    "labels": "tags",
-    "summary": "description",
-    "skip": "enabled",
-    "skipped": "enabled",
-    "disabled": "enabled",
-}
+_TASK_MISSPELLINGS = misspelt(
+    {
+        "inputs": "input",
+        "expected": ("expect", "expectations"),
+        "timeout_seconds": "timeout",
+        "name": ("display_name", "title"),
+        "id": "task_id",
+        "tags": ("tag", "labels"),
+        "graders": ("grader", "evaluators", "scorers", "assert", "assertions", "checks"),
+        "description": "summary",
+        "enabled": ("skip", "skipped", "disabled"),
+    }
+)
 _UNCERTAIN = frozenset({"skip", "skipped", "disabled", "scorers", "assert", "assertions", "checks", "labels"})
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from waza_engine.spec.block import Block, Given
+from waza_engine.spec.block import Block, Given, misspelt
 from waza_engine.spec.fields import (
     AnyMap,
     AtMost,
@@ -38,7 +38,9 @@ class PromptLine(Block):
     """One prompt, or one conversation, for the agent."""
 
     null_is_absent: ClassVar = False
-    misspellings: ClassVar = {"expected": "hint", "prompt": "input", "name": "id", "meta": "metadata"}
+    misspellings: ClassVar = misspelt(
+        {"hint": "expected", "input": "prompt", "id": "name", "metadata": "meta"}
+    )
     uncertain: ClassVar = frozenset({"prompt", "name"})
 
     id: PlainText = Field(description="Identifier, unique in the file.", examples=["explain-recursion"])
@@ -64,13 +66,12 @@ class TriggerPrompt(Block):
     """One prompt. Its list decides the expected result."""
 
     unknown_keys: ClassVar[Literal["warning", "error"]] = "error"
-    misspellings: ClassVar = {
-        **dict.fromkeys(
-            ("text", "input", "query", "question", "message", "utterance", "instruction"), "prompt"
-        ),
-        "why": "reason",
-        "rationale": "reason",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "prompt": ("text", "input", "query", "question", "message", "utterance", "instruction"),
+            "reason": ("why", "rationale"),
+        }
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -104,24 +105,29 @@ class TriggerTests(Block):
     """Prompts that should make the agent use a skill, and prompts that should not."""
 
     unknown_keys: ClassVar[Literal["warning", "error"]] = "error"
-    at_least_one: ClassVar = {
-        "should_trigger_prompts": Given.LISTED,
-        "should_not_trigger_prompts": Given.LISTED,
-    }
-    misspellings: ClassVar = {
-        "shouldTriggerPrompts": "should_trigger_prompts",
-        "shouldNotTriggerPrompts": "should_not_trigger_prompts",
-        "should_trigger": "should_trigger_prompts",
-        "should_not_trigger": "should_not_trigger_prompts",
-        "positive": "should_trigger_prompts",
-        "negative": "should_not_trigger_prompts",
-        "positive_prompts": "should_trigger_prompts",
-        "negative_prompts": "should_not_trigger_prompts",
-        "must_trigger_prompts": "should_trigger_prompts",
-        "must_not_trigger_prompts": "should_not_trigger_prompts",
-        "negative_tests": "should_not_trigger_prompts",
-        "name": "skill",
-    }
+    at_least_one: ClassVar = dict.fromkeys(
+        ("should_trigger_prompts", "should_not_trigger_prompts"), Given.LISTED
+    )
+    misspellings: ClassVar = misspelt(
+        {
+            "should_trigger_prompts": (
+                "shouldTriggerPrompts",
+                "should_trigger",
+                "positive",
+                "positive_prompts",
+                "must_trigger_prompts",
+            ),
+            "should_not_trigger_prompts": (
+                "shouldNotTriggerPrompts",
+                "should_not_trigger",
+                "negative",
+                "negative_prompts",
+                "must_not_trigger_prompts",
+                "negative_tests",
+            ),
+            "skill": "name",
+        }
+    )
     uncertain: ClassVar = frozenset({"name"})
 
     skill: Annotated[RequiredText, kind("skill.name")] = Field(

@@ -60,66 +60,66 @@ MOST_CHARACTERS = 30_000
 
 
 @frozen()
-class Weighed:
+class ProblemSet:
     """The problems of a text to report, and others that typos hide.
 
     The hidden ones have no fixes, because fixes are created for the text in which they appear.
     """
 
-    told: tuple[Problem, ...]
+    reported: tuple[Problem, ...]
     hidden: tuple[Problem, ...] = ()
 
 
-def weighed(
+def separate_consequences(
     document: Document,
     problems: Sequence[Problem],
-    judge: Callable[[Document], tuple[Problem, ...]],
-) -> Weighed:
+    check: Callable[[Document], tuple[Problem, ...]],
+) -> ProblemSet:
     """Return the problems that remain when typos are repaired, the typos themselves, and hidden problems.
 
-    ``judge`` returns the problems of a document in the same place.
+    ``check`` returns the problems of a document in the same place.
     """
-    slips = _slips(problems)
-    of_text = slips[0].code in FAULT_CODES
-    unknown = list(_hidden_by_aliases(document, slips))
+    typos = _typos(problems)
+    of_text = typos[0].code in FAULT_CODES
+    unknown = list(_hidden_by_aliases(document, typos))
     known = tuple(problem for problem in problems if not _is_hidden(problem, unknown))
-    edits = _repairing(slips)
+    edits = _repairing(typos)
     if not edits:
-        return Weighed(known)
+        return ProblemSet(known)
     repaired = document.replaced(apply(document.text, edits), document.version)
     if len(repaired.tree.errors) > max(0, len(document.tree.errors) - of_text):
-        return Weighed(known)
-    left = judge(repaired)
+        return ProblemSet(known)
+    left = check(repaired)
     changes = Changes(edits)
     placed = [(each, changes.before(each.span)) for each in left]
     places = {(each.code, span) for each, span in placed}
     touched = {(each.code, each.message) for each, span in placed if span is None}
-    told = tuple(
+    reported = tuple(
         problem
         for problem in known
         if not _may_go(problem, of_text=of_text)
         or (problem.code, problem.span) in places
         or (problem.code, problem.message) in touched
     )
-    said = {(problem.code, problem.span) for problem in problems}
-    of_column = [slip for slip in slips if slip.code in _OF_COLUMN]
+    known_places = {(problem.code, problem.span) for problem in problems}
+    of_column = [typo for typo in typos if typo.code in _OF_COLUMN]
     moved = _repairing(of_column) if of_column else ()
     guessed = {_mapping_at(repaired, changes.behind(edit)) for edit in edits if edit in moved}
     hidden = (
         replace(each, span=span, fixes=(), related=())
         for each, span in placed
-        if span is not None and (each.code, span) not in said and each.code not in _OF_LACK
+        if span is not None and (each.code, span) not in known_places and each.code not in _OF_LACK
         if each.code not in _OF_PLACE or _mapping_at(repaired, each.span.start) not in guessed
     )
-    return Weighed(told, tuple(each for each in hidden if not _is_hidden(each, unknown)))
+    return ProblemSet(reported, tuple(each for each in hidden if not _is_hidden(each, unknown)))
 
 
 def may_have_consequences(document: Document, problems: Sequence[Problem]) -> bool:
     """Return whether some problems may be consequences of a typo; a long text is not checked twice."""
-    return len(document.text) <= MOST_CHARACTERS and bool(_slips(problems))
+    return len(document.text) <= MOST_CHARACTERS and bool(_typos(problems))
 
 
-def _slips(problems: Sequence[Problem]) -> Sequence[Problem]:
+def _typos(problems: Sequence[Problem]) -> Sequence[Problem]:
     """Return the problems that may have consequences: syntax errors or, without any, wrong keys."""
     faults = [
         problem
@@ -153,11 +153,11 @@ def _may_go(problem: Problem, *, of_text: bool) -> bool:
     return problem.code not in FAULT_CODES if of_text else problem.code in _OF_LACK
 
 
-def _repairing(slips: Sequence[Problem]) -> list[Edit]:
+def _repairing(typos: Sequence[Problem]) -> list[Edit]:
     """Return the edits of each typo's first fix, without overlapping ones."""
     edits: list[Edit] = []
-    for slip in slips:
-        for fix in slip.fixes[:1]:
+    for typo in typos:
+        for fix in typo.fixes[:1]:
             new = fix.edits
             if not any(_meet(one.span, other.span) for one in new for other in edits):
                 edits += new
@@ -168,12 +168,12 @@ def _meet(one: Span, other: Span) -> bool:
     return one.start <= other.end and other.start <= one.end
 
 
-def _hidden_by_aliases(document: Document, slips: Sequence[Problem]) -> Iterator[tuple[Span, bool]]:
+def _hidden_by_aliases(document: Document, typos: Sequence[Problem]) -> Iterator[tuple[Span, bool]]:
     """Yield the span of an alias without an anchor, or of the mapping into which it is merged (True).
 
     Nothing is known about them.
     """
-    for fault in slips:
+    for fault in typos:
         if fault.code == "unknown-anchor" and document.tree.root is not None:
             alias = document.tree.root.at(fault.span.start)
             is_merged = alias.parent is not None and alias.step == MERGE_KEY

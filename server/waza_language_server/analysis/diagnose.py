@@ -10,19 +10,17 @@ from functools import partial
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from waza_engine.checkpoint import checkpoint
-from waza_language_server.analysis.consequences import may_have_consequences, weighed
+from waza_language_server.analysis.consequences import may_have_consequences, separate_consequences
 from waza_language_server.analysis.directives import apply_severities
 from waza_language_server.analysis.failures import guarded, note_failure
 from waza_language_server.analysis.file_rules.eval_file import as_newer
 from waza_language_server.analysis.fixes import with_fixes
 from waza_language_server.analysis.grader_entries import GraderEntries
-from waza_language_server.analysis.grader_problems import problems_of_all
+from waza_language_server.analysis.grader_problems import problems_of_graders
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import FileView, Found, GradersView, SuiteView, found_by
+from waza_language_server.analysis.rule import FileView, Found, SuiteView, found_by
 from waza_language_server.analysis.rules import (
     FILE_RULES,
-    GRADERS_RULES,
     SUITE_RULES,
     TEXT_RULES,
     VALLY_RULES,
@@ -38,7 +36,6 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
 
-PROBLEMS_PER_CHECKPOINT = 100
 _with_consequences: WeakKeyDictionary[Document, tuple[Problem, ...]] = WeakKeyDictionary()
 """All problems of the documents in which some are not reported."""
 _MOST_LAYERS = 2
@@ -48,32 +45,32 @@ _MOST_LAYERS = 2
 def diagnose(document: Document, workspace: Workspace) -> tuple[Problem, ...]:
     """Return the problems of a document in source order."""
     with workspace.project.disk.held_still():
-        return _told(document, workspace)
+        return _reported(document, workspace)
 
 
 def all_problems(document: Document, workspace: Workspace) -> tuple[Problem, ...]:
     """Return all problems, including those that are not reported because a typo causes them."""
     if document not in _with_consequences:
-        told = diagnose(document, workspace)
-        _with_consequences.setdefault(document, told)
+        reported = diagnose(document, workspace)
+        _with_consequences.setdefault(document, reported)
     return _with_consequences[document]
 
 
-def _told(document: Document, workspace: Workspace, deeper: int = _MOST_LAYERS) -> tuple[Problem, ...]:
-    problems = _wanted(document, workspace)
+def _reported(document: Document, workspace: Workspace, deeper: int = _MOST_LAYERS) -> tuple[Problem, ...]:
+    problems = _with_severities(document, workspace)
     if not may_have_consequences(document, problems):
         return problems
 
-    def judge(repaired: Document) -> tuple[Problem, ...]:
+    def check_repaired(repaired: Document) -> tuple[Problem, ...]:
         around = workspace.with_document(repaired)
-        return _told(repaired, around, deeper - 1) if deeper else _wanted(repaired, around)
+        return _reported(repaired, around, deeper - 1) if deeper else _with_severities(repaired, around)
 
-    found = weighed(document, problems, judge)
+    found = separate_consequences(document, problems, check_repaired)
     _with_consequences[document] = (*problems, *found.hidden)
-    return _in_order(document.tree, iter((*found.told, *found.hidden)))
+    return _in_order(document.tree, iter((*found.reported, *found.hidden)))
 
 
-def _wanted(document: Document, workspace: Workspace) -> tuple[Problem, ...]:
+def _with_severities(document: Document, workspace: Workspace) -> tuple[Problem, ...]:
     problems = _in_order(document.tree, _problems_of(document, workspace))
     view = FileView(document.tree, document.kind, workspace.catalog.of(document.kind))
     problems = tuple([_in_language(view.tree, with_fixes(view, problem)) for problem in problems])
@@ -95,16 +92,11 @@ def _edits_as_json(tree: Tree, fix: Fix) -> Edits:
 def _in_order(tree: Tree, found: Found) -> tuple[Problem, ...]:
     """Return the problems that rules found in a text, each one once, in source order."""
     problems: dict[tuple[int, int, str, str], Problem] = {}
-    for count, problem in enumerate(found):
-        if not count % PROBLEMS_PER_CHECKPOINT:
-            checkpoint()
+    for problem in found:
         if problem.span.end <= len(tree.text):
             key = (problem.span.start, problem.span.end, problem.code, problem.message)
             problems.setdefault(key, problem)
-    checkpoint()
-    ordered = sorted(problems)
-    checkpoint()
-    return tuple(map(problems.__getitem__, ordered))
+    return tuple(problems[key] for key in sorted(problems))
 
 
 def _problems_of(document: Document, workspace: Workspace) -> Found:
@@ -125,14 +117,13 @@ def _found_by_rules(view: FileView, document: Document, workspace: Workspace) ->
     yield from found_by(TEXT_RULES, view)
     if multiplies_itself(tree):
         return
-    graders = GraderEntries(tree, kind, catalog)
     yield from found_by(FILE_RULES, view)
     if tree.root is None:
         return
-    yield from guarded("graders", lambda: problems_of_all(view, graders))
+    yield from guarded("graders", lambda: problems_of_graders(view))
+    graders = GraderEntries(tree, kind, catalog)
     suite = SuiteView(document, workspace, graders)
     if kind in VALLY_KINDS:
         yield from found_by(VALLY_RULES, suite)
         return
-    yield from found_by(GRADERS_RULES, GradersView(tree.text, graders))
     yield from found_by(SUITE_RULES, suite)

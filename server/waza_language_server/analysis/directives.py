@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, cast
 
-from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import SEVERITIES, Problem, Severity
@@ -23,12 +22,12 @@ from waza_language_server.syntax.nodes import Node
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
+    from waza_language_server.syntax.tree import Tree
 
 EVERY_CODE = "*"
-GRAVITIES = (*SEVERITIES, "off")
+SETTABLE_SEVERITIES = (*SEVERITIES, "off")
 """The severities that a comment may set."""
 _NO_CODES: frozenset[str] = frozenset()
-_READ_AT_ONCE = 50
 MARK = "waza:"
 """The word that every such comment contains."""
 DIRECTIVE = compiled_later(
@@ -58,12 +57,10 @@ def apply_severities(
     if not severities and not directives.lines and not directives.file:
         return tuple(problems)
     found: list[Problem] = []
-    for number, problem in enumerate(problems, 1):
-        if not number % _READ_AT_ONCE:
-            checkpoint()
+    for problem in problems:
         if not _is_ignored(problem, document, directives):
-            wanted = _as_grave(problem, severities.get(problem.code))
-            found += () if wanted is None else (wanted,)
+            changed = _with_severity(problem, severities.get(problem.code))
+            found += () if changed is None else (changed,)
     return tuple(found)
 
 
@@ -75,10 +72,8 @@ def directives_of(document: Document) -> Directives:
     by_line: dict[int, frozenset[str]] = {}
     of_file: frozenset[str] = frozenset()
     severities: dict[str, str] = {}
-    for number, match in enumerate(DIRECTIVE.finditer(text), 1):
-        if not number % _READ_AT_ONCE:
-            checkpoint()
-        if _is_in_value(document, match.start("what")):
+    for match in DIRECTIVE.finditer(text):
+        if is_in_value(document.tree, match.start("what")):
             continue
         listed = match["listed"]
         if match["what"] == "severity":
@@ -113,7 +108,7 @@ def known_severities(given: object) -> Mapping[str, str]:
     return {
         code: severity
         for code, severity in pairs
-        if isinstance(code, str) and isinstance(severity, str) and severity in GRAVITIES
+        if isinstance(code, str) and isinstance(severity, str) and severity in SETTABLE_SEVERITIES
     }
 
 
@@ -147,14 +142,14 @@ def _lines_of(problem: Problem, document: Document) -> Iterator[int]:
     lines = document.lines
     line = lines.line_of(problem.span.start)
     yield line
-    scalar = _scalar_around(document, problem.span.start)
+    scalar = _scalar_around(document.tree, problem.span.start)
     if scalar is not None:
         yield lines.line_of(scalar.span.start)
         if document.text[scalar.span.start] not in "|>":
             yield lines.line_of(scalar.span.end)
 
 
-def _as_grave(problem: Problem, severity: str | None) -> Problem | None:
+def _with_severity(problem: Problem, severity: str | None) -> Problem | None:
     if severity is None or severity == problem.severity:
         return problem
     return None if severity == "off" else replace(problem, severity=cast("Severity", severity))
@@ -169,21 +164,25 @@ def _codes_in(listed: str | None) -> frozenset[str]:
 
 def _severities_in(listed: str) -> dict[str, str]:
     pairs = (pair.partition("=") for pair in listed.split(","))
-    return {code.strip(): severity.strip() for code, _, severity in pairs if severity.strip() in GRAVITIES}
+    return {
+        code.strip(): severity.strip()
+        for code, _, severity in pairs
+        if severity.strip() in SETTABLE_SEVERITIES
+    }
 
 
-def _is_in_value(document: Document, offset: int) -> bool:
+def is_in_value(tree: Tree, offset: int) -> bool:
     """Return whether a scalar contains this offset, so that it is text and not a comment."""
-    node = _scalar_around(document, offset)
+    node = _scalar_around(tree, offset)
     if node is None:
         return False
     # The line of the indicator that begins a block scalar may have a comment.
-    lines, start = document.lines, node.span.start
-    return not (document.text[start] in "|>" and lines.line_of(start) == lines.line_of(offset))
+    start = node.span.start
+    return not (tree.text[start] in "|>" and not {"\n", "\r"} & set(tree.text[start:offset]))
 
 
-def _scalar_around(document: Document, offset: int) -> Node | None:
-    root = document.tree.root
+def _scalar_around(tree: Tree, offset: int) -> Node | None:
+    root = tree.root
     node = root.at(offset) if root is not None else None
     if node is None or node.kind != "scalar" or not node.span.start < offset < node.span.end:
         return None

@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-_told: set[str] = set()
+_logged: set[str] = set()
 _noted: ContextVar[list[RuleFailure] | None] = ContextVar("noted", default=None)
 _SHOWN_CHARACTERS = 200
 
@@ -56,8 +56,8 @@ def note_failure(what: str, error: Exception) -> None:
     if noted is not None:
         if all(failure.what != what for failure in noted):
             noted.append(RuleFailure(what, error))
-    elif what not in _told:
-        _told.add(what)
+    elif what not in _logged:
+        _logged.add(what)
         logger.error("%s; what it finds is left out", RuleFailure(what, error), exc_info=error)
 
 

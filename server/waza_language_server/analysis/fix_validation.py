@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from waza_engine.checkpoint import checkpoint
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.consequences import Changes, may_have_consequences
-from waza_language_server.analysis.diagnose import PROBLEMS_PER_CHECKPOINT, all_problems, diagnose
+from waza_language_server.analysis.diagnose import all_problems, diagnose
 from waza_language_server.analysis.problem import SEVERITIES, Problem
 from waza_language_server.syntax.fault import STRUCTURAL_CODES
 from waza_language_server.syntax.frames import line_start_of
@@ -60,36 +60,34 @@ class FixValidator:
         unknown type is, may reveal problems in the part that was not checked.
         """
         reveals = may_reveal and all(problem.code in _HIDING or fix.reveals for problem, fix in chosen)
-        return self._hindered(chosen, reveals=reveals) == []
+        return not self._far(chosen) and self._hindered(chosen, reveals=reveals) == []
 
     def culprits(self, chosen: Sequence[Chosen]) -> frozenset[int]:
         """Return the indexes of the fixes that keep these from working together; empty if they do work.
 
         Those are the ones next to the problems that appear or stay: a guess that has to be validated.
         """
-        made = _edits_of(chosen)
-        far = [
-            index
-            for index, ((problem, _), edits) in enumerate(zip(chosen, made, strict=True))
-            if not stays_within(self.document.tree, problem, edits)
-        ]
+        far = self._far(chosen)
         if far:
-            return frozenset(far)
+            return far
         hindered = self._hindered(chosen, reveals=False)
         if hindered is None:
             return frozenset(range(len(chosen)))
-        owners = {edit: index for index, edits in enumerate(made) for edit in edits}
+        owners = {edit: index for index, (_, fix) in enumerate(chosen) for edit in fix.edits}
         changes = Changes(owners)
         return frozenset(owners[changes.nearest(problem.span)] for problem in hindered)
 
+    def _far(self, chosen: Sequence[Chosen]) -> frozenset[int]:
+        """Return the indexes of the fixes that reach beyond their problems."""
+        return frozenset(
+            index
+            for index, (problem, fix) in enumerate(chosen)
+            if not stays_within(self.document.tree, problem, fix.edits)
+        )
+
     def _hindered(self, chosen: Sequence[Chosen], *, reveals: bool) -> list[Problem] | None:
-        """Return the problems that fixes bring or leave; None if one reaches too far or breaks the syntax."""
-        edits: list[Edit] = []
-        for problem, fix in chosen:
-            made = fix.edits
-            if not stays_within(self.document.tree, problem, made):
-                return None
-            edits += made
+        """Return the problems that fixes bring or leave; None if they break the syntax."""
+        edits = [edit for _, fix in chosen for edit in fix.edits]
         repaired = [problem for problem, _ in chosen]
         brought = self._brought_by(edits, repaired)
         if brought is None:
@@ -121,17 +119,17 @@ class FixValidator:
 
     def _no_more_hidden(self, changes: Changes, changed: Document, after: Sequence[Problem]) -> list[Problem]:
         """Return problems that a typo hid and that still appear without it: the typo was not repaired."""
-        if not any(self._was_untold(problem, changes) for problem in after):
+        if not any(self._was_hidden(problem, changes) for problem in after):
             return []
-        told = diagnose(changed, self.workspace.with_document(changed))
-        return [problem for problem in told if self._was_untold(problem, changes)]
+        reported = diagnose(changed, self.workspace.with_document(changed))
+        return [problem for problem in reported if self._was_hidden(problem, changes)]
 
-    def _was_untold(self, problem: Problem, changes: Changes) -> bool:
+    def _was_hidden(self, problem: Problem, changes: Changes) -> bool:
         span = changes.before(problem.span)
-        return span is not None and _key(replace(problem, span=span)) in self._untold
+        return span is not None and _key(replace(problem, span=span)) in self._hidden
 
     @cached_property
-    def _untold(self) -> frozenset[Key]:
+    def _hidden(self) -> frozenset[Key]:
         return frozenset(map(_key, self._found[0])) - frozenset(map(_key, self.problems))
 
     @cached_property
@@ -148,9 +146,7 @@ class FixValidator:
         gone = Counter(_key(problem) for problem in repaired)
         taken: Counter[Key] = Counter()
         unknown: list[Problem] = []
-        for count, problem in enumerate(after):
-            if not count % PROBLEMS_PER_CHECKPOINT:
-                checkpoint()
+        for problem in after:
             span = changes.before(problem.span)
             key = (problem.code, span.start, span.end, problem.message) if span is not None else None
             if key is not None and taken[key] < self._known[key] and not gone[key]:
@@ -221,13 +217,6 @@ def _same(problem: Problem, left: Sequence[Problem]) -> Problem | None:
 
 def _key(problem: Problem) -> Key:
     return problem.code, problem.span.start, problem.span.end, problem.message
-
-
-def _edits_of(chosen: Sequence[Chosen]) -> list[tuple[Edit, ...]]:
-    made: list[tuple[Edit, ...]] = []
-    for _, fix in chosen:
-        made.append(tuple(fix.edits))
-    return made
 
 
 _TOKEN = compiled_later(r"\w+|[^\w\s]")

@@ -1,4 +1,4 @@
-"""The definition of a rule: a function that reads one kind of view, and the codes that it may report."""
+"""The definition of a rule: a function that reads one kind of view, and yields problems."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
 
 
-NODES_AT_ONCE = 32
-"""Nodes that a rule visits between two checkpoints: a checkpoint takes as long as a visit."""
 Found = Iterator[Problem]
 """The problems that a rule yields; it calls ``checkpoint()`` often."""
 
@@ -49,14 +47,6 @@ class GraderView:
 
 
 @frozen()
-class GradersView:
-    """All grader entries of a file, in source order."""
-
-    text: str
-    graders: GraderEntries
-
-
-@frozen()
 class SuiteView:
     """A file among the other files of its suite; ``graders`` are all its grader entries."""
 
@@ -78,7 +68,6 @@ class Rule(Generic[View]):
 
     name: str
     find: Callable[[View], Found]
-    codes: frozenset[str]
     types: frozenset[str] = frozenset()
     values: frozenset[str] = frozenset()
 
@@ -89,7 +78,7 @@ class Rule(Generic[View]):
 
 
 def found_by(rules: Iterable[Rule[View]], view: View) -> Found:
-    """Yield the problems from each of some rules; none from a rule that fails.
+    """Yield the problems from each of some rules, with a checkpoint after it; none from a rule that fails.
 
     Like ``guarded``, but without two more generators for each rule and grader, which cost as much as a rule.
     """
@@ -100,11 +89,10 @@ def found_by(rules: Iterable[Rule[View]], view: View) -> Found:
             note_rule_failure(rule.name, error)
         else:
             yield from known
+        checkpoint()
 
 
 def found_outside(root: Node, top: Shape, look: Callable[[Node, Shape], Iterable[Problem]]) -> Found:
     """Yield the problems that ``look`` finds at each value outside the grader entries, top down."""
-    for number, (node, shape) in enumerate(outside_graders(root, top), 1):
-        if not number % NODES_AT_ONCE:
-            checkpoint()
+    for node, shape in outside_graders(root, top):
         yield from look(node, shape)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from waza_engine.frozen import frozen
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.document import Document
-from waza_language_server.project.recorded_values import entries
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.uris import uri_of
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.project.workspace import Workspace
+    from waza_language_server.syntax.tree import Tree
 
 # Its grader may come with a plug-in that the server does not know yet.
 _UNSURE = frozenset({"unknown-grader-type"})
@@ -34,10 +34,10 @@ class RunError:
     message: str
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """Return the location, the code and the message in one line."""
-        told = f"{self.code}: {self.message}" if self.code else self.message
-        return f"{self.path.name}, line {self.line}: {told}"
+        code = f"{self.code}: " if self.code else ""
+        return f"{self.path.name}, line {self.line}: {code}{self.message}"
 
 
 def run_errors(
@@ -58,15 +58,20 @@ def run_errors(
         found += _of_file(workspace, path)
     # The assertions of a case are no graders there, and a run refuses a case without any.
     if not found and judged_before and target.grader is None and suite.suffix != ".json":
-        written = entries(workspace.project, suite)
-        if not any(value is not None and _judges(name) for (_, name), value in written.items()):
+        files = (suite, *(task.path for task in workspace.project.tasks_of(known).value))
+        if not any(_judges(workspace.project.tree(path)) for path in files):
             names = ", ".join(f"`{name}`" for name in judged_before)
             found.append(RunError(suite, 1, "", f"no grader is left; the last run had {names}."))
     return tuple(found)
 
 
-def _judges(name: str) -> bool:
-    return name == "//expected" or not name.startswith("//")
+def _judges(tree: Tree) -> bool:
+    """Return whether a file has a grader, or a task of it an expectation."""
+    file = SuiteFile(tree)
+    tasks = [task.node for task in file.tasks()] + ([] if tree.root is None else [tree.root])
+    return any(grader.recorded_as for grader in file.graders()) or any(
+        task.get("expected") is not None for task in tasks
+    )
 
 
 def _of_file(workspace: Workspace, path: Path) -> list[RunError]:

@@ -5,14 +5,14 @@ Architecture invariant: a language is imported when it is first used; most files
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from waza_language_server.embedded.language import Language
 
-_ROOMS = {
+LANGUAGES = {
     "python.assertion": "python.assertions.PythonAssertions",
     "javascript.assertion": "javascript.assertions.JavaScriptAssertions",
     "regex": "regex.patterns.Patterns",
@@ -23,27 +23,8 @@ LONGEST_VALUE = 10_000
 """In characters; a longer value is not parsed."""
 
 
-class _Languages(Mapping[str, "Language"]):
-    def __init__(self) -> None:
-        self._loaded: dict[str, Language] = {}
-
-    def __getitem__(self, kind: str) -> Language:
-        language = self._loaded.get(kind)
-        if language is None:
-            module, _, name = _ROOMS[kind].rpartition(".")
-            language = getattr(import_module(f"waza_language_server.embedded.{module}"), name)()
-            self._loaded[kind] = language
-        return language
-
-    def __contains__(self, kind: object) -> bool:
-        return kind in _ROOMS
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_ROOMS)
-
-    def __len__(self) -> int:
-        return len(_ROOMS)
-
-
-LANGUAGES: Mapping[str, Language] = _Languages()
-"""By the kind of a value, as in schemas."""
+@cache
+def load_language(kind: str) -> Language:
+    """Return the language of a kind of values, which is one of ``LANGUAGES``."""
+    module, _, name = LANGUAGES[kind].rpartition(".")
+    return getattr(import_module(f"waza_language_server.embedded.{module}"), name)()

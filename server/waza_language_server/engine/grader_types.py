@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, cast
 
+from waza_engine.results.json_values import Block, blocks_of, items_of
 from waza_language_server.engine.process import EngineError, EngineProcess, Params
 
 TYPES_WITHIN_SECONDS = 30.0
@@ -34,10 +35,11 @@ def installed_types() -> Mapping[str, Any]:
 
 def types_in(answer: object) -> dict[str, Any]:
     """Return the schemas in an answer of the engine, by type; errors of other types are logged."""
-    found = cast("Mapping[str, Any]", answer if isinstance(answer, Mapping) else {})
-    for problem in _items(found, "problems"):
+    found = cast("Block", answer if isinstance(answer, Mapping) else {})
+    for problem in items_of(found.get("problems")):
         log.warning("%s", problem)
-    return {str(item["type"]): item["schema"] for item in _items(found, "types") if _is_type(item)}
+    listed = ((item.get("type"), item.get("schema")) for item in blocks_of(found.get("types")))
+    return {name: schema for name, schema in listed if isinstance(name, str) and isinstance(schema, Mapping)}
 
 
 async def _ask() -> object:
@@ -47,15 +49,3 @@ async def _ask() -> object:
         return await asyncio.wait_for(engine.request(GRADER_TYPES, OF_PLUG_INS), TYPES_WITHIN_SECONDS)
     finally:
         await engine.stop(_LEAVE_WITHIN_SECONDS)
-
-
-def _items(answer: Mapping[str, Any], key: str) -> list[Any]:
-    found: Any = answer.get(key)
-    return cast("list[Any]", found) if isinstance(found, list) else []
-
-
-def _is_type(item: object) -> bool:
-    if not isinstance(item, Mapping):
-        return False
-    known = cast("Mapping[str, Any]", item)
-    return isinstance(known.get("type"), str) and isinstance(known.get("schema"), Mapping)

@@ -11,7 +11,7 @@ from waza_engine.files import printable
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.task_globs import literally
 from waza_language_server.embedded.language import NOWHERE, Files, Language, Surroundings
-from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
+from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE, load_language
 from waza_language_server.project.claim import CONFIG_NAMES, TRIGGER_NAMES
 from waza_language_server.project.disk import identity_of, stamp_of
 from waza_language_server.project.nearby import Nearby
@@ -135,9 +135,8 @@ class EmbeddedValue:
 
 def language_of(node: Node, kind: str | None) -> Language | None:
     """Return the language of a node whose schema states a kind."""
-    if kind not in LANGUAGES:
-        return None
-    return LANGUAGES.get(language_kind_of(node, kind) or "")
+    kind = language_kind_of(node, kind) if kind in LANGUAGES else None
+    return load_language(kind) if kind is not None else None
 
 
 def signature_help(document: Document, workspace: Workspace, offset: int) -> Signature | None:

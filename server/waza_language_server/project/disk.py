@@ -138,29 +138,15 @@ class Disk:
         value: Value = moment[question]  # pyright: ignore[reportAssignmentType]
         return value
 
-    def stamp(self, path: Path) -> Stamp | str | None:
-        """Return the stamp of a file or folder, None if it does not exist, or why that is unknown."""
-        return stamp_of(path)
-
-    def identity(self, folder: Path) -> tuple[int, int] | None:
-        """Return the identity of a folder, the same for all of its names; None if it does not exist."""
-        return identity_of(self.stamp(folder))
-
-    def has_program(self, name: str) -> bool:
-        """Return whether a program can be started by its name."""
-        import shutil
-
-        return shutil.which(name) is not None
-
     def names(self, folder: Path) -> Fact[_Listed]:
         """Return the sorted names in a folder, each with whether it is a folder itself."""
         return self.once(("names", folder), lambda: self._names(folder))
 
     def _names(self, folder: Path) -> Fact[_Listed]:
-        known = self._recalled(self._folders, folder, folder, folder)
+        known = self._folders.get(folder)
         if known is None and (why := self._led_outside(folder, folder)):
             return Fact("unknown", (), why)
-        stamp = self.stamp(folder)
+        stamp = stamp_of(folder)
         if isinstance(stamp, str):
             return Fact("unknown", (), stamp)
         if stamp is None:
@@ -253,10 +239,10 @@ class Disk:
         most: int,
     ) -> Value:
         """Return the cached value of a file if it is unchanged, else read it now."""
-        known = self._recalled(memory, key, path, path.parent)
+        known = memory.get(key)
         if known is None and (why := self._led_outside(path, path.parent)):
             return read(Fact("unknown", "", why))
-        stamp = self.stamp(path)
+        stamp = stamp_of(path)
         if stamp is None or isinstance(stamp, str):
             return read(Fact("unknown", "", stamp) if stamp else Fact("absent", ""))
         if known is None or not known.settled or known.stamp != stamp:
@@ -265,12 +251,6 @@ class Disk:
             self._trim(memory, most)
             memory[key] = known
         return known.value
-
-    def _recalled(
-        self, memory: dict[Key, Remembered[Value]], key: Key, _path: Path, _folder: Path
-    ) -> Remembered[Value] | None:
-        """Return the cached value of a path."""
-        return memory.get(key)
 
     def _led_outside(self, path: Path, folder: Path) -> str:
         """Return why a path must not even be looked up, "" if it may be; ``folder`` is where it begins."""

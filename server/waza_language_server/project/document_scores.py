@@ -32,7 +32,6 @@ from waza_language_server.project.recorded_runs import RecordedRuns
 from waza_language_server.project.recorded_values import (
     INPUTS,
     Values,
-    current_values,
     inputs_around,
     values_of_file,
     written_in,
@@ -43,7 +42,6 @@ from waza_language_server.project.uris import path_of
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import (
         GraderResult,
-        PromptResult,
         RunResult,
         TaskResult,
     )
@@ -54,7 +52,6 @@ if TYPE_CHECKING:
     from waza_language_server.project.regraded import Regraded
     from waza_language_server.project.regraded_answers import Strength
     from waza_language_server.project.suites import Suite
-    from waza_language_server.syntax.tree import Tree
 
 PATIENCE_SECONDS = 0.1
 """How long results are read before a request is answered without them."""
@@ -156,8 +153,9 @@ class DocumentScores:
         """``suites`` are the eval files of the document, those that were never run as well."""
         self._scores = project.scores
         self.project = project
-        self._path = path
-        self._task = task
+        self.path = path
+        self.task = task
+        """The id of the task that a task file is, None for other files."""
         self._runs = runs
         self._all_suites = suites
         self._own: dict[Path, dict[str, set[str]]] = {}
@@ -188,24 +186,6 @@ class DocumentScores:
         found = (self._scores.regraded.of(suite.path, task, grader) for suite, _ in self._runs)
         return next((one for one in found if one is not None and one.live), None)
 
-    def awaits_suite(self, run: RunResult, moment: datetime) -> bool:
-        """Return whether a run of the entire suite is active that is newer than its verdict of a moment."""
-        return any(self._scores.going.await_suite(suite, moment) for suite in self.suites_of(run))
-
-    def awaits_task(self, run: RunResult, task: TaskResult) -> bool:
-        """Return whether a run is active that has not judged a task yet."""
-        going = self._scores.going
-        return any(going.await_task(suite, task.id, task.timestamp) for suite in self.suites_of(run))
-
-    def awaits_prompt(self, run: RunResult, prompt: PromptResult) -> bool:
-        """Return whether a run is active that has not tried a trigger prompt yet."""
-        return any(
-            self._scores.going.await_prompt(
-                suite, prompt.prompt, prompt.timestamp, should_trigger=prompt.should_trigger
-            )
-            for suite in self.suites_of(run)
-        )
-
     def under_way(self, task: str) -> RunningTrial | None:
         """Return the trial of a task that runs now, None when none does."""
         found = (self._scores.going.under_way(suite, task) for suite in self._all_suites)
@@ -221,11 +201,6 @@ class DocumentScores:
         """Return whether a run is active that will judge a task."""
         return any(self._scores.going.waits(suite, task) for suite in self._all_suites)
 
-    def runs_elsewhere(self, run: RunResult) -> bool:
-        """Return whether the newest run of a suite is active and was started by another program."""
-        own = any(map(self._scores.going.runs, self.suites_of(run)))
-        return not own and is_active_elsewhere(run)
-
     @property
     def runs_whole(self) -> bool:
         """Return whether a run of an entire suite is active."""
@@ -234,7 +209,7 @@ class DocumentScores:
     @property
     def shared(self) -> bool:
         """Return whether the document is a task of several suites, or has the prompts of several."""
-        is_tasks = self._task is not None or (self._path is not None and _has_rows(self._path))
+        is_tasks = self.task is not None or (self.path is not None and _has_rows(self.path))
         return is_tasks and len(self._all_suites) > 1
 
     def suite_of(self, run: RunResult) -> Path | None:
@@ -245,49 +220,9 @@ class DocumentScores:
         """Return the eval files that a run of ``runs`` is of."""
         return [suite.path for suite, known in self._runs if known is run]
 
-    def context(self, tree: Tree) -> object:
-        """Return everything but the entries that the scores of the file's own graders depend on.
-
-        Compare it with ``==``. The results must have been read before.
-        """
-        judged = (
-            one
-            for _, run in self._runs
-            for task in run.tasks.values()
-            for one in (task, *task.graders.values(), *task.checkpoints.values())
-        )
-        inputs = tree.root.get("inputs") if tree.root is not None else None
-        return (
-            self._path,
-            self._task,
-            [(suite.path, self.project.agent_today(suite), run) for suite, run in self._runs],
-            self._own,
-            self.recorded.known_changes,
-            self.recorded.known_rewritten,
-            self.recorded.known_added,
-            self.recorded.known_other_prompts,
-            self.recorded.known_suites,
-            self._digests,
-            {moment: self.then(moment) for moment in {one.timestamp for one in judged}},
-            self._scores.regraded.version,
-            [self._scores.regraded.behind(suite.path) for suite, _ in self._runs],
-            self._scores.going.all,
-            inputs.to_python() if inputs is not None else None,
-            [value for (_, name), value in current_values(tree).items() if name == INPUTS],
-        )
-
-    @property
-    def task(self) -> str | None:
-        """The id of the task that a task file is, None for other files."""
-        return self._task
-
-    def then(self, moment: datetime) -> Values | None:
-        """Return the values of the document at a moment; None if unknown."""
-        return self.recorded.values_then(self._path, moment) if self._path is not None else None
-
     def read(self) -> None:
         """Read the task files that the scores of a suite's graders depend on, a checkpoint after each."""
-        for suite, _ in self._runs if self._task is None else ():
+        for suite, _ in self._runs if self.task is None else ():
             self._read_overriding(suite)
         today = CurrentFiles(self.project.disk, self.project.documents)
         for suite, run in self._runs:
@@ -295,38 +230,38 @@ class DocumentScores:
                 if path not in self._digests:
                     self._digests[path] = self._scores.inputs.digest_now(path, today)
                     checkpoint()
-        self.recorded.read(today, self._task)
+        self.recorded.read(today, self.task)
 
     def of_grader(self, grader: GraderEntry) -> Score | None:
         """Return the score of a grader entry, None when it was never graded."""
-        if self._path is None or not self._runs or not grader.recorded_as:
+        if self.path is None or not self._runs or not grader.recorded_as:
             return None
         found = [
             score
             for suite, run in self._runs
-            if (score := self._of_suite(self._path, suite, run, grader)) is not None
+            if (score := self._of_suite(self.path, suite, run, grader)) is not None
         ]
         return max(found, key=lambda score: score.outcomes[0].result.timestamp, default=None)
 
     def strength_of(self, grader: GraderEntry) -> Strength | None:
         """Return the mutation score of a grader entry, None if not measured or if it was edited since."""
-        place = self._task or (grader.task.id if grader.task is not None else "")
+        place = self.task or (grader.task.id if grader.task is not None else "")
         suites = [suite.path for suite, _ in self._runs]
         return self._scores.strengths.of(suites, place, grader.recorded_as, grader.node.to_python())
 
     def of_suite_graders(self) -> tuple[Score, ...]:
         """Return the results of the suite's graders on the task of a task file."""
-        if self._task is None or not self._runs:
+        if self.task is None or not self._runs:
             return ()
         suite, run = max(self._runs, key=lambda known: known[1].timestamp)
-        task = run.tasks.get(self._task)
+        task = run.tasks.get(self.task)
         if task is None:
             return ()
         found: list[Score] = []
         for grader in SuiteFile(self.project.tree(suite.path)).own_graders():
             checkpoint()
             name = grader.name
-            if name not in task.graders or self._task in self._overriding(suite, name):
+            if name not in task.graders or self.task in self._overriding(suite, name):
                 continue
             now = _Written(suite.path, "", name, written_in(grader), inputs_around(grader))
             outcome = self._newest(suite, task, now)
@@ -336,7 +271,7 @@ class DocumentScores:
 
     def _of_suite(self, path: Path, suite: Suite, run: RunResult, grader: GraderEntry) -> Score | None:
         name, place = grader.recorded_as, grader.task.id if grader.task is not None else ""
-        graded_task = self._task or place
+        graded_task = self.task or place
         if graded_task:
             task = run.tasks.get(graded_task)
             tasks = [task] if task is not None else []
@@ -388,7 +323,7 @@ class DocumentScores:
             return True
         if (now.place, now.name) not in then or _type_of(then[now.place, now.name]) != _type_of(now.grader):
             return False
-        if (self._task is not None and now.path == self._path) or now.place:
+        if (self.task is not None and now.path == self.path) or now.place:
             return True
         # Of the suite's grader: one that the task had then has judged in its place.
         if (task.id, now.name) in (self.recorded.values_then(suite.path, result.timestamp) or {}):

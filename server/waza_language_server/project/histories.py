@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import cast
 
 from waza_engine.frozen import frozen
 from waza_engine.results.codec.runs import commit_in
+from waza_engine.results.json_values import Block, blocks_of, items_of, number_or_none, whole
 from waza_engine.vocabulary import Commit
 
 MOST_SUITES = 200
@@ -78,16 +79,17 @@ class Histories:
 
 def history_of(answer: object) -> SuiteHistory | None:
     """Return the history in an answer to ``result.history``; None without runs, or if it is malformed."""
-    runs = tuple(_run(run) for run in _blocks(answer, "runs"))
+    block = cast("Block", answer if isinstance(answer, Mapping) else {})
+    runs = [_run(run) for run in blocks_of(block.get("runs"))]
     known = [run for run in runs if run is not None]
     if not known or len(known) < len(runs):
         return None
     places = {run.file: place for place, run in enumerate(known)}
-    tasks = {str(task.get("id")): _task(task, places) for task in _blocks(answer, "tasks")}
+    tasks = {str(task.get("id")): _task(task, places) for task in blocks_of(block.get("tasks"))}
     return SuiteHistory(tuple(known), tasks)
 
 
-def _run(run: Mapping[str, object]) -> RunOnce | None:
+def _run(run: Block) -> RunOnce | None:
     try:
         started = datetime.fromisoformat(str(run.get("started")))
     except ValueError:
@@ -96,34 +98,19 @@ def _run(run: Mapping[str, object]) -> RunOnce | None:
         file=str(run.get("file")),
         started=started,
         model=str(run.get("model") or ""),
-        score=_score(run.get("score")),
+        score=number_or_none(run.get("score")),
         commit=commit_in(run),
         part=str(run.get("part") or ""),
     )
 
 
-def _task(task: Mapping[str, object], places: Mapping[str, int]) -> TaskHistory:
-    scores = task.get("scores")
+def _task(task: Block, places: Mapping[str, int]) -> TaskHistory:
     return TaskHistory(
-        scores=tuple(map(_score, cast("Sequence[object]", scores) if isinstance(scores, list) else ())),
-        passed=_count(task.get("passed")),
-        judged=_count(task.get("judged")),
-        passed_trials=_count(task.get("passed_trials")),
-        trials=_count(task.get("trials")),
+        scores=tuple(map(number_or_none, items_of(task.get("scores")))),
+        passed=whole(task.get("passed")),
+        judged=whole(task.get("judged")),
+        passed_trials=whole(task.get("passed_trials")),
+        trials=whole(task.get("trials")),
         red_since=places.get(str(task.get("red_since"))),
         passed_in=places.get(str(task.get("passed_in"))),
     )
-
-
-def _blocks(answer: object, key: str) -> Sequence[Mapping[str, object]]:
-    listed = cast("Mapping[str, object]", answer).get(key) if isinstance(answer, Mapping) else None
-    items = cast("Sequence[object]", listed) if isinstance(listed, list) else ()
-    return [cast("Mapping[str, object]", item) for item in items if isinstance(item, Mapping)]
-
-
-def _score(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0

@@ -9,9 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Literal
-from weakref import WeakKeyDictionary
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
@@ -19,14 +17,7 @@ from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.program_files import may_be_file
 from waza_language_server.project.skills import written_name
 from waza_language_server.project.suite_file import SuiteFile, scalar_text
-from waza_language_server.schema.locate import (
-    around_grader_lists,
-    grader_shape,
-    is_grader_list,
-    located_below,
-    shape_at,
-)
-from waza_language_server.syntax.nodes import ItemMemo
+from waza_language_server.schema.locate import located_below, shape_at
 from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.span import Span
 
@@ -54,16 +45,8 @@ _OF_PROGRAMS = frozenset({"command", "argument"})
 """The kinds of values that name a file only if they look like a path."""
 
 
-_FILES_AND_GRADERS = frozenset(
-    {"grader", *(kind for kind, meant in MEANT.items() if meant in ("file", "skill"))}
-)
-_files_kept: WeakKeyDictionary[Catalog, dict[Shape, ItemMemo[tuple[Mention, ...]]]] = WeakKeyDictionary()
-"""The files that items of grader lists mention, with spans relative to each item, by their shape."""
-
 _TO_ANCHOR = compiled_later(r"(?:[\s:?,\[{-]|(?<!\S)#[^\r\n]*|![^\s,\[\]{}]*)*+&")
 """The characters that may be between the value before an anchor, or its key, and the anchor."""
-_MOST_OCCURRENCES = 1_000
-"""If a word occurs more often, the entire file is searched."""
 
 
 @frozen()
@@ -86,15 +69,6 @@ class Mention:
     task: int | None = None
     checkpoint: int | None = None
     of_suite: bool = False
-
-    def shifted(self, by: int) -> Mention:
-        """Return the same name as seen from another place."""
-        span, whole = self.span.shifted(by), self.whole.shifted(by)
-        task = None if self.task is None else self.task + by
-        checkpoint = None if self.checkpoint is None else self.checkpoint + by
-        return Mention(
-            self.kind, self.name, span, self.defines, whole, self.shape, task, checkpoint, self.of_suite
-        )
 
     @property
     def schema_kind(self) -> str:
@@ -132,91 +106,14 @@ def mentions(file: SuiteSource, tree: Tree, catalog: Catalog) -> Iterator[Mentio
 
 
 def files_named(file: SuiteSource, tree: Tree, catalog: Catalog) -> Iterator[Mention]:
-    """Yield the mentions of files and skills alone.
-
-    Those in a grader are kept as long as it is not touched.
-    """
+    """Yield the mentions of files and skills alone."""
     if tree.root is None or file.kind == "skill":
         return
-    kept = _files_kept.setdefault(catalog, {})
-    for node, shape in around_grader_lists(tree.root, catalog.document(file.kind)):
-        if shape.kind == "grader":
-            yield from _files_in(tree.text, node, shape, catalog)
-            continue
-        yield from _of_file(tree.text, node, shape)
-        if (items := shape.items) is not None and is_grader_list(node, shape):
-            known = kept.get(items) or kept.setdefault(items, ItemMemo())
-            look = partial(_kept_of_item, tree.text, items, catalog)
-            found = known.of(node, look)
-            for index, mentions in enumerate(found):
-                item = node.get(index) if mentions else None
-                yield from (each.shifted(item.offset) for each in mentions if item is not None)
-
-
-def _kept_of_item(text: str, shape: Shape, catalog: Catalog, item: Node) -> tuple[Mention, ...]:
-    return tuple([each.shifted(-item.offset) for each in _files_in(text, item, shape, catalog)])
-
-
-def _files_in(text: str, entry: Node, shape: Shape, catalog: Catalog) -> Iterator[Mention]:
-    """Yield the mentions of files and skills in a grader entry; most types have no place for any."""
-    if not shape.branches and not grader_shape(entry, catalog).may_hold(_FILES_AND_GRADERS):
-        return
-    for node, known in located_below(entry, shape, catalog):
+    for node, shape in located_below(tree.root, catalog.document(file.kind), catalog):
         checkpoint()
-        yield from _of_file(text, node, known)
-
-
-def _of_file(text: str, node: Node, shape: Shape) -> Iterator[Mention]:
-    kind = _kind_of(node, shape)
-    if kind in ("file", "skill"):
-        yield _mention(kind, text, node, defines=False, shape=shape)
-
-
-def mentions_of(file: SuiteSource, tree: Tree, catalog: Catalog, name: str) -> Iterator[Mention]:
-    """Yield the mentions of a grader, task or skill of one name.
-
-    If the name can only be written literally, only the places where it occurs are searched.
-    """
-    places = _occurrences(tree.text, name) if not tree.anchored else None
-    if tree.root is None or places is None or file.kind == "skill":
-        yield from (each for each in mentions(file, tree, catalog) if each.name == name)
-        return
-    for offset in places:
-        checkpoint()
-        node = tree.root.at(offset)
-        shape = shape_at(file.kind, node.path, tree.root, catalog) if node.step is not None else None
-        kind = _kind_of(node, shape) if shape is not None else None
-        if kind is not None and kind != "file" and node.value.strip() == name:
-            yield _at(tree, node, kind, shape)
-
-
-def _occurrences(text: str, name: str) -> list[int] | None:
-    """Return where a word occurs in a text, None if it may also be written in another way."""
-    if "\\" in text or not name or name.split() != [name] or "'" in name:
-        return None
-    found: list[int] = []
-    at = text.find(name)
-    while at >= 0 and len(found) <= _MOST_OCCURRENCES:
-        around = text[at - 1 : at], text[at + len(name) : at + len(name) + 1]
-        if not any(char.isalnum() or char == "_" for char in around):
-            found.append(at)
-        at = text.find(name, at + len(name))
-    return found if len(found) <= _MOST_OCCURRENCES else None
-
-
-def _at(tree: Tree, node: Node, kind: SymbolKind, shape: Shape | None) -> Mention:
-    """Return the mention of a scalar that is not in a list behind an alias."""
-    entries, here = SuiteFile(tree), node.span
-    task = next(
-        (task.node.span.start for task in entries.tasks(here) if task.node.span.contains(here.start)), None
-    )
-    if kind != "grader" or node.step != "name":
-        return _named(kind, tree.text, node, shape, task)
-    graders = entries.graders(here)
-    own = next((each for each in graders if each.node.span.contains(here.start)), None)
-    above = own.item.parent if own is not None and own.place == "checkpoint" else None
-    checkpoint = above.span.start if above is not None else None
-    return _mention(kind, tree.text, node, defines=True, shape=shape, task=task, checkpoint=checkpoint)
+        kind = _kind_of(node, shape)
+        if kind in ("file", "skill"):
+            yield _mention(kind, tree.text, node, defines=False, shape=shape)
 
 
 def _named(kind: SymbolKind, text: str, node: Node, shape: Shape | None, task: int | None) -> Mention:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from waza_engine.checkpoint import checkpoint, collect
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_language_server.project.disk import stamp_of
-from waza_language_server.project.mentions import Mention, SymbolKind, mentions, mentions_of
+from waza_language_server.project.mentions import Mention, SymbolKind, mentions
 from waza_language_server.project.named_paths import PathsIn
 from waza_language_server.project.suite_files import SuiteSource
 from waza_language_server.text.workspace_edit import FileLocation
@@ -65,13 +65,11 @@ def named(workspace: Workspace, files: Iterable[SuiteSource], kind: SymbolKind, 
     found: list[Reference] = []
     for file in files:
         checkpoint()
-        known = _known(workspace, file)
-        if known is None and not _may_say(workspace, file, name):
-            continue
-        for each in known if known is not None else _read(workspace, file, kind, name):
-            if each.kind == kind and each.name == name:
-                checkpoint()
-                found.append(Reference(location_of(workspace, file, each), each))
+        found += [
+            Reference(location_of(workspace, file, each), each)
+            for each in mentions_in(workspace, file, name)
+            if each.kind == kind and each.name == name
+        ]
     return found
 
 
@@ -92,15 +90,6 @@ def may_name(workspace: Workspace, file: SuiteSource, name: str) -> bool:
     """Return whether a file may say a name, as far as that is known without parsing it."""
     known = _known(workspace, file)
     return any(each.name == name for each in known) if known is not None else _may_say(workspace, file, name)
-
-
-def _read(workspace: Workspace, file: SuiteSource, kind: SymbolKind, name: str) -> list[Mention]:
-    tree = _tree(workspace, file)
-    catalog = workspace.catalog
-    # A path cannot be searched by its words.
-    return collect(
-        mentions(file, tree, catalog) if kind == "file" else mentions_of(file, tree, catalog, name)
-    )
 
 
 def _known(workspace: Workspace, file: SuiteSource) -> tuple[Mention, ...] | None:

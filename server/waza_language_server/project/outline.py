@@ -6,7 +6,7 @@ false if the file has syntax errors, so that a missing name proves nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain, islice
 from math import isfinite
 from typing import TYPE_CHECKING
@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary
 
 from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
-from waza_language_server.project.suite_file import GraderEntry, GraderPlace, SuiteFile, scalar_text
-from waza_language_server.syntax.nodes import ItemMemo, Node, items_where, value_at
+from waza_language_server.project.suite_file import GraderEntry, SuiteFile, scalar_text
+from waza_language_server.syntax.nodes import Node, value_at
 from waza_language_server.syntax.tree import Tree
 
 if TYPE_CHECKING:
@@ -81,32 +81,6 @@ EMPTY = Outline(complete=False)
 _outlines: WeakKeyDictionary[Document, Outline] = WeakKeyDictionary()
 
 
-@frozen()
-class _Said:
-    """The outline of one grader entry."""
-
-    grader: GraderOutline
-    models: tuple[str, ...]
-    tools: tuple[str, ...]
-
-
-@frozen()
-class _SaidInline:
-    """The outline of one inline task. ``id`` is empty if it depends on its position, or on other tasks."""
-
-    id: str
-    said: tuple[_Said, ...]
-
-
-_said: Mapping[GraderPlace, ItemMemo[tuple[_Said, ...]]] = {
-    "graders": ItemMemo(),
-    "expected": ItemMemo(),
-    "checkpoint": ItemMemo(),
-}
-"""Cached outlines of the file's own grader lists that an edit has not changed."""
-_said_inline: ItemMemo[_SaidInline | None] = ItemMemo()
-"""The same for the items of ``tasks``."""
-
 _PATTERNS_PER_CHECKPOINT = 64
 _MOST_TAGS = 2_000
 _TOOL_LISTS = ("required_tools", "forbidden_tools", "reject_tools", "expect_tools", "required", "forbidden")
@@ -119,25 +93,18 @@ def outline(tree: Tree) -> Outline:
     if root is None or root.kind != "mapping":
         return Outline(complete=not tree.errors)
     entries = SuiteFile(tree)
-    said: list[_Said] = []
-    for place, graders in entries.own_lists():
-        said += _said_by_list(place, graders, entries)
-    if entries.is_of_vally:
-        said += map(_said_by, entries.own_graders())
+    graders = collect(entries.graders())
     settings = "defaults" if entries.is_of_vally and root.entry("defaults") is not None else "config"
-    inline_tasks, said_inline = _inline_tasks(root, entries)
-    said += said_inline
-    patterns = _patterns(root)
     return Outline(
         id=scalar_text(root.get("id")),
         name=scalar_text(root.get("name")),
         skill=scalar_text(root.get("skill_name" if tree.is_json else "skill")),
-        patterns=patterns,
-        inline_tasks=inline_tasks,
+        patterns=_patterns(root),
+        inline_tasks=tuple(collect(task.id for task in entries.tasks())),
         tasks_from=scalar_text(root.get("tasks_from")),
         adapter=scalar_text(root.get("config", "adapter")),
         recording=scalar_text(root.get("config", "recording")),
-        graders=tuple([one.grader for one in said]),
+        graders=tuple(map(_outline_of_grader, graders)),
         model=scalar_text(root.get(settings, "model")),
         executor=next(
             (
@@ -149,8 +116,8 @@ def outline(tree: Tree) -> Outline:
         ),
         timeout_seconds=scalar_text(root.get("config", "timeout_seconds")),
         first_event_timeout_seconds=scalar_text(root.get("config", "first_event_timeout_seconds")),
-        models=_unique(chain(_models(root), *(one.models for one in said))),
-        tools=_unique(chain(_tools(root), *(one.tools for one in said))),
+        models=_unique(chain(_models(root), map(_model_of, graders))),
+        tools=_unique(chain(_tools(root), *(_tools_in(each.node.get("config")) for each in graders))),
         skill_directories=tuple(
             node.value
             for node in _scalars(root.get("config", "skill_directories") or root.get("skill_directories"))
@@ -202,7 +169,7 @@ def pattern_nodes(root: Node) -> Iterator[Node]:
             yield from _scalars(tasks.get("task_files"))
         elif tasks.kind == "scalar" and tasks.value:
             yield tasks
-        for item in (item.target for item in items_where(tasks, _is_pattern)):
+        for item in (item.target for item in tasks.each_item()):
             if item.kind == "scalar" and item.value:
                 yield item
             elif item.written("task_files") is not None:
@@ -218,11 +185,6 @@ def _patterns(root: Node) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _is_pattern(item: Node) -> bool:
-    node = item.target
-    return node.kind == "scalar" or node.written("task_files") is not None
-
-
 def pattern_of(node: Node) -> str:
     """Return the glob of a scalar; the Python era wrote ``include:`` before it."""
     return node.value.removeprefix("include:").strip()
@@ -234,48 +196,13 @@ def _mappings(node: Node | None) -> Iterator[Node]:
             yield item.target
 
 
-def _said_by_list(place: GraderPlace, items: Node, entries: SuiteFile) -> Iterable[_Said]:
-    def said_by(item: Node) -> tuple[_Said, ...]:
-        return tuple(map(_said_by, entries.graders_at(item, place)))
-
-    return chain.from_iterable(_said[place].of(items, said_by))
+def _outline_of_grader(grader: GraderEntry) -> GraderOutline:
+    task = grader.task.id if grader.task is not None else None
+    return GraderOutline(grader.name, grader.type, task, grader.has_results, weight_of(grader.node))
 
 
-def _said_by(grader: GraderEntry) -> _Said:
-    entry, task = grader.node, grader.task.id if grader.task is not None else None
-    outlined = GraderOutline(grader.name, grader.type, task, grader.has_results, weight_of(entry))
-    config = entry.get("config")
-    model = scalar_text(None if config is None else config.get("model")) or scalar_text(entry.get("model"))
-    return _Said(outlined, () if model is None else (model,), tuple(_tools_in(config)))
-
-
-def _inline_tasks(root: Node, entries: SuiteFile) -> tuple[tuple[str, ...], list[_Said]]:
-    """Return the ids of the inline tasks, and the outlines of their graders."""
-    written = root.get("tasks")
-    listed = written.target if written is not None else None
-    if listed is not None and listed.kind == "sequence":
-        inline = _said_inline.of(listed, lambda item: _said_at(item, entries))
-        known = [one for one in inline if one is not None]
-        if all(one.id for one in known):
-            return tuple([one.id for one in known]), [said for one in known for said in one.said]
-    tasks = collect(entries.tasks())
-    said = collect(tuple(map(_said_by, entries.graders_of(task))) for task in tasks)
-    return tuple([task.id for task in tasks]), [*chain.from_iterable(said)]
-
-
-def _said_at(item: Node, entries: SuiteFile) -> _SaidInline | None:
-    """Return the id of the task that an item is, and what its graders say; None for one that has no id.
-
-    A task that does not write its id has that of its place.
-    """
-    if item.kind == "alias":
-        # Aliases are not followed if they expand to too many nodes.
-        return _SaidInline("", ())
-    for task in entries.tasks_at((item,)):
-        if not scalar_text(task.node.get("id")):
-            return _SaidInline("", ())
-        return _SaidInline(task.id, tuple(map(_said_by, entries.graders_of(task))))
-    return None
+def _model_of(grader: GraderEntry) -> str:
+    return scalar_text(grader.node.get("config", "model")) or scalar_text(grader.node.get("model")) or ""
 
 
 def _models(root: Node) -> Iterator[str]:

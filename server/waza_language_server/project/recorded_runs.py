@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,56 +36,55 @@ _CUT_SHORT = frozenset({"broken", "interrupted", "limited"})
 """Verdicts of runs that may not have tried all trigger prompts."""
 
 
+@dataclass(eq=False, slots=True)
+class _Run:
+    """A recorded run of a suite, and what differs today."""
+
+    suite: Suite
+    origin: RunOrigin
+    moment: datetime
+    whole: RunResult | None = None
+    """Its result if it was a run of the entire suite."""
+    files: Mapping[Path, InputFile] | None = None
+    """The files in its record by their paths of then, once they are read."""
+    moved: Mapping[Path, InputFile] = field(default_factory=dict["Path", "InputFile"])
+    """Files of tasks that had another name then, by their paths of today."""
+    changes: tuple[ChangedInput, ...] = ()
+    rewritten: Mapping[str, bool] = field(default_factory=dict[str, bool])
+    """The tasks whose own file says something else today, and whether their prompt does."""
+    added: str = ""
+    has_other_prompts: bool = False
+
+
 class RecordedRuns:
     """The runs that the newest results of some suites were recorded in, each by the moment of its record."""
 
     def __init__(self, project: Project, runs: Sequence[tuple[Suite, RunResult]]) -> None:
         self._project = project
         self._scores = project.scores
-        self._changes: dict[tuple[Path, Path], tuple[ChangedInput, ...]] = {}
-        self._moves: dict[tuple[Path, Path], Mapping[Path, InputFile]] = {}
-        self._rewritten: dict[tuple[Path, Path], Mapping[str, bool]] = {}
-        """The tasks with a file of their own that say something else today, and whether they ask it."""
-        self._ran = {
-            (suite.path, run.whole.origin.results): frozenset(run.whole.tasks)
-            for suite, run in runs
-            if run.whole is not None and run.whole.origin is not None and run.whole.tasks
-        }
-        """The tasks of each run of a whole suite."""
-        self._tried = {
-            (suite.path, run.whole.origin.results): frozenset(
-                (prompt.prompt, prompt.should_trigger) for prompt in run.whole.prompts
-            )
-            for suite, run in runs
-            if run.whole is not None
-            and run.whole.origin is not None
-            and run.whole.prompts
-            and run.whole.verdict not in _CUT_SHORT
-        }
-        """The trigger prompts of each run of a whole suite that tried all of them."""
-        self._other_prompts: dict[tuple[Path, Path], bool] = {}
-        self._added: dict[tuple[Path, Path], str] = {}
         self._on_disk: dict[Path, tuple[str, str]] = {}
         self._today: dict[Path, Json] = {}
         """The deciding values of the eval files of today."""
         self._then: dict[tuple[Path, datetime], Values | None] = {}
-        self._origins: dict[datetime, tuple[Suite, RunOrigin]] = {}
+        self._runs: dict[datetime, _Run] = {}
+        known: dict[tuple[Path, Path], _Run] = {}
         for suite, run in runs:
             graders = (grader for task in run.tasks.values() for grader in task.graders.values())
-            for one in (
-                run,
-                *([run.whole] if run.whole else []),
-                *run.tasks.values(),
-                *graders,
-                *run.prompts,
-            ):
+            whole = [run.whole] if run.whole else []
+            for one in (run, *whole, *run.tasks.values(), *graders, *run.prompts):
                 if one.origin is not None:
-                    self._origins.setdefault(one.timestamp, (suite, one.origin))
+                    key = suite.path, one.origin.results
+                    if key not in known:
+                        known[key] = _Run(suite, one.origin, one.timestamp)
+                    found = known[key]
+                    self._runs.setdefault(one.timestamp, found)
+                    if one is run.whole:
+                        found.whole = run.whole
 
     def changes(self, moment: datetime, tasks: Collection[str]) -> tuple[ChangedInput, ...]:
         """Return the files that are not as they were at a run, of those that decide the tasks."""
-        found = self._origins.get(moment)
-        known = () if found is None else self._changes.get((found[0].path, found[1].results), ())
+        run = self._runs.get(moment)
+        known = () if run is None else run.changes
         return tuple(change for change in known if not change.tasks or not change.tasks.isdisjoint(tasks))
 
     def changes_of_prompt(self, moment: datetime) -> tuple[ChangedInput, ...]:
@@ -94,54 +93,52 @@ class RecordedRuns:
 
     def asks_otherwise(self, moment: datetime, task: str) -> bool:
         """Return whether the prompt in a task's own file has changed since a run."""
-        return self._rewritten_since(moment).get(task, False)
+        run = self._runs.get(moment)
+        return run is not None and run.rewritten.get(task, False)
 
     def says_otherwise(self, moment: datetime, tasks: Collection[str]) -> bool:
         """Return whether the prompt or expectations in these tasks' own files have changed since a run."""
-        return not self._rewritten_since(moment).keys().isdisjoint(tasks)
+        run = self._runs.get(moment)
+        return run is not None and not run.rewritten.keys().isdisjoint(tasks)
 
     def added_since(self, moment: datetime) -> str:
         """Return the id of a task in a file that a run of the whole suite had not, "" when there is none."""
-        found = self._origins.get(moment)
-        return "" if found is None else self._added.get((found[0].path, found[1].results), "")
+        run = self._runs.get(moment)
+        return "" if run is None else run.added
 
     def has_other_prompts(self, moment: datetime) -> bool:
         """Return whether the trigger prompts of a suite have changed since a run of the whole suite."""
-        found = self._origins.get(moment)
-        return found is not None and self._other_prompts.get((found[0].path, found[1].results), False)
-
-    def _rewritten_since(self, moment: datetime) -> Mapping[str, bool]:
-        found = self._origins.get(moment)
-        return {} if found is None else self._rewritten.get((found[0].path, found[1].results), {})
+        run = self._runs.get(moment)
+        return run is not None and run.has_other_prompts
 
     def other_agent(self, moment: datetime) -> str:
         """Return how the agent of a run or the settings of its suite differ from today's, "" if they do not.
 
         In Markdown.
         """
-        found = self._origins.get(moment)
-        if found is None:
+        run = self._runs.get(moment)
+        if run is None:
             return ""
-        suite, origin = found
-        executor_today, model_today = self._project.agent_today(suite)
+        executor_today, model_today = self._project.agent_today(run.suite)
         executor, model = agent_differs(
-            origin.executor, origin.model, executor_today or None, model_today or None
+            run.origin.executor, run.origin.model, executor_today or None, model_today or None
         )
-        words = [f"the executor {code(origin.executor)}"] if executor else []
-        words += [f"the model {code(origin.model)}" if origin.model else "the default model"] if model else []
+        words = [f"the executor {code(run.origin.executor)}"] if executor else []
+        if model:
+            words.append(f"the model {code(run.origin.model)}" if run.origin.model else "the default model")
         if words:
             return f"it was recorded with {' and '.join(words)}"
-        then = self.values_then(suite.path, moment)
+        then = self.values_then(run.suite.path, moment)
         of_suite = then.get(("", SUITE)) if then is not None else None
-        same = of_suite is None or self._today.get(suite.path) in (None, of_suite)
+        same = of_suite is None or self._today.get(run.suite.path) in (None, of_suite)
         return "" if same else SUITE_REWRITTEN
 
     def values_then(self, path: Path, moment: datetime) -> Values | None:
         """Return the values of a file of these suites at a moment; None if unknown."""
         # Thousands of graders have the same one; to find it out the file is read.
         if (path, moment) not in self._then:
-            found = self._origins.get(moment)
-            recorded = None if found is None else self._recorded(path, *found)
+            run = self._runs.get(moment)
+            recorded = None if run is None else self._recorded(path, run)
             self._then[path, moment] = self._scores.values_then(path, moment, recorded)
         return self._then[path, moment]
 
@@ -150,40 +147,39 @@ class RecordedRuns:
 
         With ``of_task`` of the files that tasks have of their own that of this task alone.
         """
-        for moment, (suite, origin) in tuple(self._origins.items()):
-            key = suite.path, origin.results
+        for run in dict.fromkeys(self._runs.values()):
+            suite, origin = run.suite, run.origin
             if suite.path not in self._today:
-                values = values_of_file(self._project, suite.path)
-                self._today[suite.path] = values.get(("", SUITE))
-            if key not in self._changes and origin.inputs:
+                self._today[suite.path] = values_of_file(self._project, suite.path).get(("", SUITE))
+            if origin.inputs:
                 tasks = {task.path: task for task in self._project.tasks_of(suite).value}
-                self._moves[key] = moved = self._scores.inputs.moved(
+                run.moved = self._scores.inputs.moved(
                     origin, suite.path, tuple(tasks), lambda path, tasks=tasks: tasks[path].id
                 )
-                own = {
-                    suite.path,
-                    *tasks,
-                    *(recorded_file_path(suite.path, file.path) for file in moved.values()),
-                }
+                before = (recorded_file_path(suite.path, file.path) for file in run.moved.values())
+                own = {suite.path, *tasks, *before}
                 changes = self._scores.inputs.changed(origin, suite.path, today, own.__contains__)
-                self._changes[key] = tuple(self._of_lines(changes, suite, moment))
-            if key not in self._rewritten:
-                self._rewritten[key] = self._find_rewritten(moment, today, of_task)
-            if of_task is None and key in self._tried and key not in self._other_prompts:
-                prompts = VerdictLocations(self._project, suite.path).prompts()
-                written = frozenset((text, should_trigger) for text, should_trigger, _ in prompts)
-                self._other_prompts[key] = written != self._tried[key]
-            # A record that does not list its files cannot tell which ones are new.
-            if of_task is None and origin.inputs and key in self._ran and key not in self._added:
-                self._added[key] = self._find_added(suite, self._ran[key])
+                run.changes = tuple(self._of_lines(changes, run))
+            run.rewritten = self._find_rewritten(run, today, of_task)
+            if of_task is None and run.whole is not None:
+                run.has_other_prompts = self._has_other_prompts(suite, run.whole)
+                # A record that does not list its files cannot tell which ones are new.
+                if origin.inputs and run.whole.tasks:
+                    run.added = self._find_added(suite, run.whole.tasks)
 
-    def _of_lines(
-        self, changes: Collection[ChangedInput], suite: Suite, moment: datetime
-    ) -> Iterator[ChangedInput]:
+    def _has_other_prompts(self, suite: Suite, whole: RunResult) -> bool:
+        """Return whether a run that tried all trigger prompts tried others than those of today."""
+        if not whole.prompts or whole.verdict in _CUT_SHORT:
+            return False
+        tried = {(prompt.prompt, prompt.should_trigger) for prompt in whole.prompts}
+        prompts = VerdictLocations(self._project, suite.path).prompts()
+        return tried != {(text, should_trigger) for text, should_trigger, _ in prompts}
+
+    def _of_lines(self, changes: Collection[ChangedInput], run: _Run) -> Iterator[ChangedInput]:
         """Yield changes; that of a file of prompts decides only the tasks whose lines have changed."""
         for change in changes:
-            is_rows = change.path in suite.prompts and not change.gone
-            then = self.values_then(change.path, moment) if is_rows else None
+            is_rows = change.path in run.suite.prompts and not change.gone
+            then = self.values_then(change.path, run.moment) if is_rows else None
             if then is None:
                 yield change
                 continue
@@ -193,33 +189,28 @@ class RecordedRuns:
             if tasks:
                 yield replace(change, tasks=tasks)
 
-    def _find_rewritten(
-        self, moment: datetime, today: CurrentFiles, of_task: str | None
-    ) -> Mapping[str, bool]:
+    def _find_rewritten(self, run: _Run, today: CurrentFiles, of_task: str | None) -> Mapping[str, bool]:
         """Return the tasks whose own file says something else than at a run, and whether they ask it.
 
         One that has another id today is named by that of then.
         """
-        suite, origin = self._origins[moment]
-        moved = self._moves.get((suite.path, origin.results), {})
-        files = self._scores.inputs.recorded(origin).files if origin.inputs else ()
-        recorded = {recorded_file_path(suite.path, file.path): file for file in files}
         found: dict[str, bool] = {}
-        for task in self._project.tasks_of(suite).value:
+        for task in self._project.tasks_of(run.suite).value:
             if of_task not in (None, task.id):
                 continue
             checkpoint()
             path = task.path
-            file = moved.get(path) or recorded.get(path)
+            file = self._file_then(run, path)
             if file is None:
-                is_same = bool(origin.inputs) or (path not in today.documents and was_there(path, moment))
+                is_same = path not in today.documents and was_there(path, run.moment)
+                is_same = is_same or bool(run.origin.inputs)
             else:
                 is_same = self._scores.inputs.digest_now(path, today) in (None, file.sha256)
             if is_same:
                 continue
             for then in set(map(str, file.tasks if file is not None else ())) - {task.id}:
                 found[then] = True
-            before = self.values_then(path, moment)
+            before = self.values_then(path, run.moment)
             now = values_of_file(self._project, path)
             if before is None or before != now:
                 found[task.id] = before is None or before.get(("", INPUTS)) != now.get(("", INPUTS))
@@ -236,44 +227,23 @@ class RecordedRuns:
                 return task.id
         return ""
 
-    @property
-    def known_suites(self) -> Mapping[Path, Json]:
-        """The deciding values of the eval files of today, by their paths."""
-        return self._today
-
-    @property
-    def known_added(self) -> Mapping[tuple[Path, Path], str]:
-        """A task that each run of a whole suite had not, as ``known_changes``."""
-        return self._added
-
-    @property
-    def known_other_prompts(self) -> Mapping[tuple[Path, Path], bool]:
-        """Return whether the trigger prompts have changed since each whole run, as ``known_changes``."""
-        return self._other_prompts
-
-    @property
-    def known_rewritten(self) -> Mapping[tuple[Path, Path], Mapping[str, bool]]:
-        """The tasks that have changed since each compared run, by the keys of ``known_changes``."""
-        return self._rewritten
-
-    @property
-    def known_changes(self) -> Mapping[tuple[Path, Path], tuple[ChangedInput, ...]]:
-        """The changed inputs since each compared run, by its eval file and its result file."""
-        return self._changes
-
-    def _recorded(self, path: Path, suite: Suite, origin: RunOrigin) -> str | None:
+    def _recorded(self, path: Path, run: _Run) -> str | None:
         """Return the text of a suite file as it was at a run, None when it was not kept."""
-        before = self._moves.get((suite.path, origin.results), {}).get(path)
-        for file in self._scores.inputs.recorded(origin).files:
-            if file is before or recorded_file_path(suite.path, file.path) == path:
-                # Prefer an unchanged file on disk: credentials are redacted in the record.
-                if path not in self._on_disk:
-                    self._on_disk[path] = _text_and_digest(path)
-                text, digest = self._on_disk[path]
-                if digest == file.sha256:
-                    return text
-                return self._scores.inputs.text_then(origin, file.path)
-        return None
+        file = self._file_then(run, path)
+        if file is None:
+            return None
+        # Prefer an unchanged file on disk: credentials are redacted in the record.
+        if path not in self._on_disk:
+            self._on_disk[path] = _text_and_digest(path)
+        text, digest = self._on_disk[path]
+        return text if digest == file.sha256 else self._scores.inputs.text_then(run.origin, file.path)
+
+    def _file_then(self, run: _Run, path: Path) -> InputFile | None:
+        """Return what a run recorded of a file, which may have had another name."""
+        if run.files is None:
+            files = self._scores.inputs.recorded(run.origin).files if run.origin.inputs else ()
+            run.files = {recorded_file_path(run.suite.path, file.path): file for file in files}
+        return run.moved.get(path) or run.files.get(path)
 
 
 def _text_and_digest(path: Path) -> tuple[str, str]:

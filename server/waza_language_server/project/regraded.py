@@ -40,7 +40,7 @@ class Regraded:
     at: datetime
     live: bool = False
     failing: tuple[int, ...] = ()
-    bed: datetime | None = None
+    baseline: datetime | None = None
     """When the run began whose trials were judged, if a person chose it; None for the newest answers."""
     read: Mapping[Path, str] = field(default_factory=dict[Path, str])
     """The files that it was judged by and no agent has seen, with the SHA-256 of each, "" for none."""
@@ -68,7 +68,7 @@ class RegradedTask:
         # With the first results: most suites were never run.
         from waza_engine.results.reading.newest_scores import with_newer_graders
 
-        said = {name: one.result for name, one in self.graders.items()}
+        results = {name: one.result for name, one in self.graders.items()}
         kept = {name: verdict for name, verdict in task.graders.items() if name in self.kept}
         now = replace(
             task,
@@ -76,12 +76,12 @@ class RegradedTask:
             score=self.score,
             passed_trials=self.passed_trials,
             error=self.error,
-            graders=kept | said,
+            graders=kept | results,
         )
         newer = {
             name: verdict
             for name, verdict in task.graders.items()
-            if verdict.timestamp > (said[name].timestamp if name in said else task.timestamp)
+            if verdict.timestamp > (results[name].timestamp if name in results else task.timestamp)
         }
         return with_newer_graders(now, newer)
 
@@ -202,14 +202,14 @@ class Regradings:
             return found
         known = self._over.get(str(suite))
         if known is None or known[0] is not found or known[1] != self.version:
-            told = replace(found, tasks={task.id: self._now(suite, task) for task in found.tasks.values()})
+            result = replace(found, tasks={task.id: self._now(suite, task) for task in found.tasks.values()})
             of_suite, whole = self.of_suite(suite, found), found.whole
             if whole is not None and of_suite is not None:
-                told = replace(told, whole=_suite_now(whole, of_suite))
+                result = replace(result, whole=_suite_now(whole, of_suite))
             elif whole is not None and any(self.again(suite, task) for task in found.tasks.values()):
                 # The conclusion of the run no longer matches the verdicts of its tasks.
-                told = replace(told, whole=replace(whole, status="", verdict="", reasons=(), lasting=()))
-            known = self._over[str(suite)] = found, self.version, told
+                result = replace(result, whole=replace(whole, status="", verdict="", reasons=(), lasting=()))
+            known = self._over[str(suite)] = found, self.version, result
         return known[2]
 
     def again(self, suite: Path, task: TaskResult) -> RegradedResult | None:

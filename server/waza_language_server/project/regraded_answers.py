@@ -38,11 +38,11 @@ def live_task(
     then: TaskResult,
     entries: Values,
     at: datetime,
-    bed: datetime | None = None,
+    baseline: datetime | None = None,
 ) -> RegradedTask | None:
     """Return the result of a grader on a task in ``live.verdicts``; None if it was not judged.
 
-    ``bed`` is the start of the run that was chosen for it.
+    ``baseline`` is the start of the run that was chosen for it.
     """
     if text_of(block.get("origin")) != "live":
         return None
@@ -56,7 +56,9 @@ def live_task(
     written = block_of(block, "read")
     read = {Path(os.path.normpath(path)): text_of(written.get(path)) for path in written}
     recorded = then.graders.get(grader)
-    verdict = Regraded(result, entry, at, live=True, failing=failing, bed=bed, read=read, recorded=recorded)
+    verdict = Regraded(
+        result, entry, at, live=True, failing=failing, baseline=baseline, read=read, recorded=recorded
+    )
     return RegradedTask(then.timestamp, then.status, then.score, then.passed_trials, "", {grader: verdict})
 
 
@@ -71,8 +73,8 @@ def regraded_tasks(
         then = recorded.get(name)
         if then is None:
             continue
-        said = blocks_by_name(task, "graders")
-        live = {grader: one for grader, one in said.items() if text_of(one.get("origin")) == "live"}
+        verdicts = blocks_by_name(task, "graders")
+        live = {grader: one for grader, one in verdicts.items() if text_of(one.get("origin")) == "live"}
         graders = {
             grader: Regraded(
                 _result(grader, one, then), entries.get((name, grader), entries.get(("", grader))), at
@@ -81,7 +83,7 @@ def regraded_tasks(
         }
         of_all = block_of(task, "with_recorded")
         figures = of_all or task
-        known = said.keys() | then.graders.keys() if of_all else said.keys()
+        known = verdicts.keys() | then.graders.keys() if of_all else verdicts.keys()
         yield (
             name,
             RegradedTask(
@@ -115,35 +117,35 @@ def regraded_suite(
     )
 
 
-def _result(name: str, said: Block, then: TaskResult) -> GraderResult:
+def _result(name: str, block: Block, then: TaskResult) -> GraderResult:
     from waza_engine.results.reading.scores import GraderResult
 
     recorded = then.graders.get(name)
     origin = then.origin if recorded is None else recorded.origin
     return GraderResult(
         name=name,
-        type=text_of(said.get("type")),
-        status=text_of(said.get("status")),
-        score=number(said.get("score")),
-        passed=said.get("passed") is True,
-        scores=tuple(map(number, items_of(said.get("scores")))),
-        passes=tuple(passed is True for passed in items_of(said.get("passes"))),
-        feedback=text_of(said.get("feedback")),
-        checks=tuple(map(_check, blocks_of(said.get("checks")))),
+        type=text_of(block.get("type")),
+        status=text_of(block.get("status")),
+        score=number(block.get("score")),
+        passed=block.get("passed") is True,
+        scores=tuple(map(number, items_of(block.get("scores")))),
+        passes=tuple(passed is True for passed in items_of(block.get("passes"))),
+        feedback=text_of(block.get("feedback")),
+        checks=tuple(map(_check, blocks_of(block.get("checks")))),
         timestamp=then.timestamp if recorded is None else recorded.timestamp,
         origin=origin,
     )
 
 
-def _check(said: Block) -> CheckResult:
+def _check(block: Block) -> CheckResult:
     from waza_engine.results.reading.scores import CheckResult
 
     return CheckResult(
-        path_of(said.get("path")),
-        said.get("passed") is True,
-        whole(said.get("passed_trials")),
-        whole(said.get("trials")),
-        text_of(said.get("message")),
+        path_of(block.get("path")),
+        block.get("passed") is True,
+        whole(block.get("passed_trials")),
+        whole(block.get("trials")),
+        text_of(block.get("message")),
     )
 
 
@@ -186,7 +188,7 @@ def strength_summary(measured: Sequence[Block]) -> str:
     shares = sorted(
         (whole(each.get("caught")) / whole(each.get("tried")), text_of(each.get("name"))) for each in known
     )
-    told = (
+    parts = (
         [f"{len(weak)} {'decides' if len(weak) == 1 else 'decide'} nothing (marked in the file)"]
         if weak
         else []
@@ -195,12 +197,12 @@ def strength_summary(measured: Sequence[Block]) -> str:
         (least, name), (most, _) = shares[0], shares[-1]
         span = f"{least:.0%}" if f"{least:.0%}" == f"{most:.0%}" else f"{least:.0%} to {most:.0%}"
         others = "the others notice" if weak else "they notice" if len(shares) > 1 else "it notices"
-        told.append(
+        parts.append(
             f"{others} {span} of the changes, `{grader_label(name)}` the fewest"
             if least < most
             else f"{others} {span} of the changes"
         )
-    return ", ".join([f"{counted(len(measured), 'grader')} measured", *told]) + "."
+    return ", ".join([f"{counted(len(measured), 'grader')} measured", *parts]) + "."
 
 
 class Strengths:

@@ -26,7 +26,7 @@ from waza_language_server.project.regraded_answers import Strengths
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from waza_engine.results.reading.scores import GraderResult, PromptResult, RunResult, TaskResult
+    from waza_engine.results.reading.scores import PromptResult, RunResult, TaskResult
     from waza_language_server.project.runnable_id import RunnableId
 
 RECHECK_SECONDS = 2.0
@@ -141,10 +141,10 @@ class RefusedRuns:
                 del refused[one.target]
         known = self._known.get(suite)
         if known is None or known[0] is not found:
-            told = found
+            result = found
             for one in refused.values():
-                told = _laid_over(told, one)
-            known = self._known[suite] = found, told
+                result = _laid_over(result, one)
+            known = self._known[suite] = found, result
         return known[1]
 
 
@@ -168,15 +168,17 @@ def _has_run_since(found: RunResult, refused: RefusedRun) -> bool:
 
 
 def _laid_over(found: RunResult | None, refused: RefusedRun) -> RunResult:
+    from waza_engine.results.reading.scores import TaskResult
+
     known = found or _nothing(refused)
     target, at = refused.target, refused.at
     tasks, prompts, whole = dict(known.tasks), known.prompts, known.whole
     if target.kind == "task" and target.task not in tasks and target.task is not None:
-        tasks[target.task] = _unrun(target.task, "", refused)
-    for task in known.tasks.values():
-        if task.timestamp < at and target.kind != "prompt" and _is_meant(task, refused):
+        tasks[target.task] = TaskResult(target.task, "", "error", 0.0, 0, 0, {}, at, refused.reason)
+    for task in known.tasks.values() if target.kind != "prompt" else ():
+        if task.timestamp < at and _has_refused(refused, task.id):
             tasks[task.id] = (
-                _unrun(task.id, task.name, refused)
+                TaskResult(task.id, task.name, "error", 0.0, 0, 0, {}, at, refused.reason)
                 if target.grader is None
                 else _without_grader(task, target.grader, refused)
             )
@@ -189,27 +191,17 @@ def _laid_over(found: RunResult | None, refused: RefusedRun) -> RunResult:
     return replace(known, tasks=tasks, prompts=prompts, whole=whole, timestamp=timestamp, origin=origin)
 
 
-def _is_meant(task: TaskResult, refused: RefusedRun) -> bool:
+def _has_refused(refused: RefusedRun, task: str) -> bool:
     if refused.target.task is not None:
-        return task.id == refused.target.task
-    return refused.tasks is None or task.id in refused.tasks
-
-
-def _unrun(task: str, name: str, refused: RefusedRun) -> TaskResult:
-    from waza_engine.results.reading.scores import TaskResult
-
-    return TaskResult(task, name, "error", 0.0, 0, 0, {}, refused.at, refused.reason)
+        return task == refused.target.task
+    return refused.tasks is None or task in refused.tasks
 
 
 def _without_grader(task: TaskResult, grader: str, refused: RefusedRun) -> TaskResult:
     known = task.graders.get(grader)
     if known is None or known.timestamp > refused.at:
         return task
-    return replace(task, graders={**task.graders, grader: _unasked(known, refused)})
-
-
-def _unasked(known: GraderResult, refused: RefusedRun) -> GraderResult:
-    return replace(
+    broken = replace(
         known,
         status="error",
         score=0.0,
@@ -221,15 +213,14 @@ def _unasked(known: GraderResult, refused: RefusedRun) -> GraderResult:
         timestamp=refused.at,
         origin=None,
     )
+    return replace(task, graders={**task.graders, grader: broken})
 
 
 def _untried(prompt: PromptResult, refused: RefusedRun) -> PromptResult:
     target = refused.target
-    is_meant = target.prompt is None or (target.prompt, target.should_trigger) == (
-        prompt.prompt,
-        prompt.should_trigger,
-    )
-    if not is_meant or prompt.timestamp > refused.at:
+    own = prompt.prompt, prompt.should_trigger
+    is_target = target.prompt is None or (target.prompt, target.should_trigger) == own
+    if not is_target or prompt.timestamp > refused.at:
         return prompt
     return replace(prompt, error=refused.reason, timestamp=refused.at, origin=None)
 

@@ -134,16 +134,6 @@ class SuiteFile:
         elif self._root is not None:
             yield from self._graders_in(self._root, None, span)
 
-    def own_lists(self) -> Iterator[tuple[GraderPlace, Node]]:
-        """Yield the lists of the file's own graders, with their kinds.
-
-        There are none of Vally: the name of a grader depends on the others there.
-        """
-        for place, graders in (
-            self._lists(self._root) if self._root is not None and not self.is_of_vally else ()
-        ):
-            yield place, self._followed(graders)
-
     def graders_at(
         self, item: Node, place: GraderPlace, task: TaskEntry | None = None
     ) -> Iterator[GraderEntry]:
@@ -419,8 +409,8 @@ def prompts_in(root: Node | None) -> Iterator[WrittenPrompt]:
     """
     evals = root.get("evals") if root is not None and root.kind == "mapping" else root
     for item in evals.items if evals is not None else ():
-        node, said = item.get("query") or item.get("prompt"), item.get("should_trigger")
-        should = said.to_python() if said is not None else None
+        node, switch = item.get("query") or item.get("prompt"), item.get("should_trigger")
+        should = switch.to_python() if switch is not None else None
         if node is not None and node.kind == "scalar" and isinstance(should, bool):
             yield WrittenPrompt(item, node, should)
     for key, should in _LISTS.items():

@@ -18,7 +18,7 @@ from waza_engine.frozen import frozen
 from waza_engine.spec.harness_rows import ROW_SUFFIXES
 from waza_engine.spec.reading.searched_folders import is_environment
 from waza_engine.spec.reading.task_globs import GlobError, expand, literal_path, matches
-from waza_language_server.project.disk import Disk
+from waza_language_server.project.disk import Disk, identity_of, stamp_of
 from waza_language_server.project.facts import Fact
 from waza_language_server.project.outline import Outline
 
@@ -135,7 +135,7 @@ def folders_below(
     waiting = [folder]
     while waiting:
         place = waiting.pop()
-        identity = disk.identity(place)
+        identity = identity_of(stamp_of(place))
         if identity is None or identity in seen:
             continue
         seen.add(identity)

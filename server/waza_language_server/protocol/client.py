@@ -128,8 +128,8 @@ class ShownKinds:
     @staticmethod
     def of(section: object) -> ShownKinds:
         """Return the values of a section of the settings: ``{"enable": true, kind: false, …}``."""
-        said = cast("dict[str, object]", section) if isinstance(section, dict) else dict[str, object]()
-        hidden = frozenset(kind for kind, value in said.items() if value is False)
+        values = cast("dict[str, object]", section) if isinstance(section, dict) else dict[str, object]()
+        hidden = frozenset(kind for kind, value in values.items() if value is False)
         return ShownKinds(hidden - {"enable"}, "enable" not in hidden)
 
 

@@ -145,11 +145,13 @@ class Converter:
 
     def signature(self, signature: Signature) -> types.SignatureHelp:
         """Return how a function is called."""
-        told = _markup(signature.documentation, markdown=self._abilities.renders_markdown_in_signatures)
+        documentation = _markup(
+            signature.documentation, markdown=self._abilities.renders_markdown_in_signatures
+        )
         parameters = [types.ParameterInformation(each) for each in signature.parameters]
         called = types.SignatureInformation(
             signature.label,
-            told if signature.documentation else None,
+            documentation if signature.documentation else None,
             parameters,
             # Left out it would be null, which newer clients read as "none".
             active_parameter=signature.active if parameters else None,
@@ -168,18 +170,18 @@ class Converter:
 
     def _inlay_hint(self, hint: InlayHint, *, crowded: bool) -> types.InlayHint:
         """Return a hint with its tooltip."""
-        told: str | list[types.InlayHintLabelPart] = label(hint.label)
+        shown: str | list[types.InlayHintLabelPart] = label(hint.label)
         text = hint.tooltip
         if self._abilities.shows_changes and hint.changes:
             commands = [_show_change(change) for change in hint.changes[:MAX_CHANGES]]
-            told = [types.InlayHintLabelPart(label(hint.label), command=commands[0])]
+            shown = [types.InlayHintLabelPart(label(hint.label), command=commands[0])]
             text = "\n\n".join([text, *map(_command_link, commands)])
         elif self._abilities.opens_trials and hint.trials:
             commands = list(map(_open_trial, hint.trials))
-            told = [types.InlayHintLabelPart(label(hint.label), command=commands[0])]
+            shown = [types.InlayHintLabelPart(label(hint.label), command=commands[0])]
             text = "\n\n".join([text, " · ".join(map(_command_link, commands))])
         tooltip = types.MarkupContent(types.MarkupKind.Markdown, text) if text else None
-        found = types.InlayHint(self.position(hint.offset), told, padding_left=True, tooltip=tooltip)
+        found = types.InlayHint(self.position(hint.offset), shown, padding_left=True, tooltip=tooltip)
         if crowded:
             # The room before the next one alone is half a letter in some editors: the two read as one.
             found.padding_right = True

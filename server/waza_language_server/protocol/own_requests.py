@@ -109,45 +109,20 @@ class NewGradersParams:
     text: str
 
 
-RECORDED_RUNS = "waza/recordedRuns"
-
-
 @frozen()
-class RecordedRunsParams:
-    """``id`` is that of a suite, a task or a grader of one."""
+class ItemParams:
+    """``id`` is that of a suite or of an item in one."""
 
     id: str
 
+
+RECORDED_RUNS = "waza/recordedRuns"
 
 AFFECTED = "waza/affected"
 
-
-@frozen()
-class AffectedParams:
-    """``id`` is that of a suite."""
-
-    id: str
-
-
 MODELS = "waza/models"
 
-
-@frozen()
-class ModelsParams:
-    """``id`` is that of a suite, or of an item in one."""
-
-    id: str
-
-
 REVIEWS = "waza/reviews"
-
-
-@frozen()
-class ReviewsParams:
-    """``id`` is that of a suite, a task or a grader."""
-
-    id: str
-
 
 RUN_EVENT = "waza/runEvent"
 """A notification to clients that want them: an event of a run, unchanged."""
@@ -164,8 +139,8 @@ OWN_REQUESTS: Mapping[str, type[Any]] = {
     RESULT_DOCUMENT: ResultDocumentParams,
     TRIAL_DOCUMENT: TrialDocumentParams,
     NEW_GRADERS: NewGradersParams,
-    RECORDED_RUNS: RecordedRunsParams,
-    AFFECTED: AffectedParams,
-    MODELS: ModelsParams,
-    REVIEWS: ReviewsParams,
+    RECORDED_RUNS: ItemParams,
+    AFFECTED: ItemParams,
+    MODELS: ItemParams,
+    REVIEWS: ItemParams,
 }

@@ -110,7 +110,7 @@ class WazaServer(LanguageServer):
     """The runs that others have begun."""
     live: LiveSessions = service("live.LiveSessions")
     """The recorded answers that are graded again as their suites are edited."""
-    beds: LiveBaselines = service("live_sources.LiveBaselines")
+    baselines: LiveBaselines = service("live_sources.LiveBaselines")
     """The recorded baselines of live verdicts."""
     estimates: Estimates = service("engine_answers.Estimates")
     """The estimates of cost and duration of runs."""

@@ -13,15 +13,11 @@ import json
 from collections.abc import Mapping
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 import waza_engine
 from waza_language_server.schema.schema_root import SchemaRoot
 from waza_language_server.schema.shape import JsonSchema, Shape
-from waza_language_server.schema.validators import validator_class
-
-if TYPE_CHECKING:
-    from jsonschema_rs import Validator
 
 SchemaName = Literal[
     "eval",
@@ -63,7 +59,6 @@ class Catalog:
         self._documents: dict[str, SchemaRoot] = {}
         self._lines: dict[str, SchemaRoot] = {}
         self._graders: dict[str, SchemaRoot] = {}
-        self._validators: dict[tuple[str, str], Validator] = {}
         self._options: dict[str, frozenset[str]] = {}
 
     @cached_property
@@ -183,30 +178,6 @@ class Catalog:
         """Return the schema of a grader entry that names a grader of a package by ``ref``."""
         return SchemaRoot(self._read("eval.schema.json")["$defs"][_PACKAGED])
 
-    @property
-    def packaged_grader_validator(self) -> Validator:
-        """Return the validator of a grader entry that names a grader of a package by ``ref``."""
-        return self._validator("packaged", "", self.packaged_grader_root)
-
-    def document_validator(self, kind: SchemaName) -> Validator:
-        """Return the validator of an entire file without its grader entries."""
-        return self._validator("document", kind, self.document_root(kind))
-
-    def line_validator(self, kind: SchemaName) -> Validator:
-        """Return the validator of a line of a file of JSON Lines."""
-        return self._validator("line", kind, self.line_root(kind))
-
-    def grader_validator(self, name: str) -> Validator | None:
-        """Return the validator of a grader entry of this type, or None for an unknown type."""
-        root = self.grader_root(name)
-        return self._validator("grader", name, root) if root is not None else None
-
-    def _validator(self, group: str, name: str, root: SchemaRoot) -> Validator:
-        if (group, name) not in self._validators:
-            schema = cast("dict[str, Any]", root.schema)
-            self._validators[group, name] = validator_class()(schema, retriever=_refuse)
-        return self._validators[group, name]
-
     def _read(self, name: str) -> JsonSchema:
         return json.loads(self._directory.joinpath(*name.split("/")).read_text(encoding="utf-8"))
 
@@ -215,10 +186,6 @@ class Catalog:
 def default_catalog() -> Catalog:
     """Return the catalog of the installed engine."""
     return Catalog(Path(waza_engine.__file__).parent / "schemas")
-
-
-def _refuse(uri: str) -> Any:
-    raise ValueError(f"{uri} is not one of the shipped schemas")
 
 
 def _without_graders(schema: Any) -> Any:

@@ -98,16 +98,11 @@ def located_below(node: Node, shape: Shape, catalog: Catalog) -> Iterator[tuple[
     Grader entries have the shape of their type. Values without a schema are left out, and so is everything
     below them. Aliases are not followed: their targets are yielded where they are written.
     """
-    rest: list[Iterator[tuple[Node, Shape]]] = [iter(((node, shape),))]
-    while rest:
-        for each, meant in rest[-1]:
-            known = _at_node(meant, each, catalog) if meant.depends_on_value else meant
-            yield each, known
-            if each.green.children:
-                rest.append(below(each, known))
-                break
-        else:
-            rest.pop()
+    known = _at_node(shape, node, catalog) if shape.depends_on_value else shape
+    yield node, known
+    if node.green.children:
+        for each, meant in below(node, known):
+            yield from located_below(each, meant, catalog)
 
 
 def graders_in(root: Node, document_kind: SchemaName, catalog: Catalog) -> Iterator[Node]:
@@ -130,17 +125,12 @@ def graders_below(node: Node, shape: Shape) -> Iterator[Node]:
 
 
 def _graders_below(node: Node, shape: Shape) -> Iterator[Node]:
-    rest: list[Iterator[tuple[Node, Shape]]] = [iter(((node, shape),))]
-    while rest:
-        for node, meant in rest[-1]:
-            shape = meant.branch(node.kind, _keys(node, meant))
-            if shape.kind != "grader":
-                rest.append(_towards_graders(node, shape))
-                break
-            if node.kind == "mapping":
-                yield node
-        else:
-            rest.pop()
+    shape = shape.branch(node.kind, _keys(node, shape))
+    if shape.kind != "grader":
+        for each, meant in _towards_graders(node, shape):
+            yield from _graders_below(each, meant)
+    elif node.kind == "mapping":
+        yield node
 
 
 def outside_graders(root: Node, top: Shape) -> Iterator[tuple[Node, Shape]]:
@@ -150,18 +140,11 @@ def outside_graders(root: Node, top: Shape) -> Iterator[tuple[Node, Shape]]:
 
 def around_grader_lists(root: Node, top: Shape) -> Iterator[tuple[Node, Shape]]:
     """Yield the same, and the grader entries that are not in a list of graders."""
-    rest: list[Iterator[tuple[Node, Shape]]] = [iter(((root, top),))]
-    while rest:
-        for node, meant in rest[-1]:
-            keys = _keys(node, meant)
-            shape = meant.branch(node.kind, keys)
-            yield node, shape
-            if shape.kind != "grader":
-                if not is_grader_list(node, shape):
-                    rest.append(below(node, shape))
-                break
-        else:
-            rest.pop()
+    shape = top.branch(root.kind, _keys(root, top))
+    yield root, shape
+    if shape.kind != "grader" and not is_grader_list(root, shape):
+        for each, meant in below(root, shape):
+            yield from around_grader_lists(each, meant)
 
 
 def is_grader_list(node: Node, shape: Shape) -> bool:
@@ -169,26 +152,19 @@ def is_grader_list(node: Node, shape: Shape) -> bool:
     return node.kind == "sequence" and shape.items is not None and shape.items.kind == "grader"
 
 
-def values_and_graders(
-    root: Node, top: Shape, span: Span | None = None
-) -> Iterator[tuple[Node, Shape | None]]:
+def values_and_graders(root: Node, top: Shape, span: Span | None) -> Iterator[tuple[Node, Shape | None]]:
     """Yield every value of a document with its shape, and None with every grader entry that is a mapping.
 
     In source order, without values below a grader entry. With a span, only values that touch or contain it;
     others are not visited.
     """
-    rest: list[Iterator[tuple[Node, Shape]]] = [iter(((root, top),))]
-    while rest:
-        for node, meant in rest[-1]:
-            shape = meant.branch(node.kind, _keys(node, meant))
-            if shape.kind != "grader":
-                yield node, shape
-                rest.append(below(node, shape) if span is None else _below_touching(node, shape, span))
-                break
-            if node.kind == "mapping":
-                yield node, None
-        else:
-            rest.pop()
+    shape = top.branch(root.kind, _keys(root, top))
+    if shape.kind != "grader":
+        yield root, shape
+        for each, meant in below(root, shape) if span is None else _below_touching(root, shape, span):
+            yield from values_and_graders(each, meant, span)
+    elif root.kind == "mapping":
+        yield root, None
 
 
 def _below_touching(node: Node, shape: Shape, span: Span) -> Iterator[tuple[Node, Shape]]:

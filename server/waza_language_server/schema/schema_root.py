@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from waza_language_server.schema.shape import JsonSchema, Shape
+
+if TYPE_CHECKING:
+    from jsonschema_rs import Draft202012Validator
 
 _ANYTHING: JsonSchema = {}
 
@@ -22,6 +25,14 @@ class SchemaRoot:
     def top(self) -> Shape:
         """Return the shape of the entire file."""
         return self.shape(self.schema)
+
+    @cached_property
+    def validator(self) -> Draft202012Validator:
+        """Return the validator of the file."""
+        # With the first text that is checked: an import of the library takes a tenth of a start.
+        from jsonschema_rs import Draft202012Validator
+
+        return Draft202012Validator(cast("dict[str, Any]", self.schema), retriever=_refuse)
 
     def shape(self, schema: JsonSchema) -> Shape:
         """Return the shape of a schema of this file, references resolved; keys next to ``$ref`` win."""
@@ -62,3 +73,7 @@ class SchemaRoot:
                 target = target[step.replace("~1", "/").replace("~0", "~")] if step else target
             yield from self._parts(target, depth + 1)
         yield {key: value for key, value in schema.items() if key != "$ref"}
+
+
+def _refuse(uri: str) -> Any:
+    raise ValueError(f"{uri} is not one of the shipped schemas")

@@ -7,12 +7,11 @@ them refers to a document.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
 from waza_engine.frozen import frozen
-from waza_language_server.schema.validators import validator_class
 from waza_language_server.syntax.nodes import Node
 
 if TYPE_CHECKING:
@@ -60,6 +59,20 @@ class Discouraged:
     why: str
 
 
+Value = TypeVar("Value")
+
+
+class _Annotation(Generic[Value]):
+    """What a schema says under a keyword, converted if it says anything."""
+
+    def __init__(self, key: str, default: Value, convert: Callable[[Any], Value] | None = None) -> None:
+        self._key, self._default, self._convert = key, default, convert
+
+    def __get__(self, shape: Shape, owner: type[Shape]) -> Value:
+        found = shape.schema.get(self._key, self._default)
+        return found if self._convert is None else self._convert(found)
+
+
 class Shape:
     """One schema, with its ``$ref`` resolved. Two shapes of the same schema are the same object."""
 
@@ -71,15 +84,10 @@ class Shape:
     def __repr__(self) -> str:
         return f"Shape({self.title or self.kind or sorted(self.types)})"
 
-    @property
-    def title(self) -> str:
-        """Return the short name, or ""."""
-        return str(self.schema.get("title", ""))
-
-    @property
-    def description(self) -> str:
-        """Return the description in Markdown, or ""."""
-        return str(self.schema.get("description", ""))
+    title = _Annotation("title", "", str)
+    """The short name, or ""."""
+    description = _Annotation("description", "", str)
+    """The description in Markdown, or ""."""
 
     @cached_property
     def types(self) -> frozenset[str]:
@@ -103,10 +111,8 @@ class Shape:
             return False
         return self.types >= {"string", "number"} and self.types.isdisjoint({"array", "object"})
 
-    @property
-    def default(self) -> Any:
-        """Return the value if nothing is written; None when there is none or it is null."""
-        return self.schema.get("default")
+    default = _Annotation[Any]("default", None)
+    """The value if nothing is written; None when there is none or it is null."""
 
     @property
     def has_default(self) -> bool:
@@ -122,30 +128,24 @@ class Shape:
             return tuple(self.schema["enum"])
         return tuple(dict.fromkeys(value for branch in self.branches for value in branch.enum))
 
-    @property
-    def examples(self) -> tuple[Any, ...]:
-        """Return example values."""
-        return tuple(self.schema.get("examples", ()))
+    examples = _Annotation[tuple[Any, ...]]("examples", (), tuple)
+    """Example values."""
 
     @property
     def deprecated(self) -> bool:
         """Return whether it is deprecated."""
         return bool(self.schema.get("deprecated", False)) or "until" in self.versions
 
-    @property
-    def versions(self) -> Mapping[str, Any]:
-        """Return which versions of another tool take it: ``since``, ``until``, ``instead``; empty for all."""
-        return self.schema.get("x-waza-versions", {})
+    versions = _Annotation[Mapping[str, Any]]("x-waza-versions", {})
+    """Which versions of another tool take it: ``since``, ``until``, ``instead``; empty for all."""
 
     @property
     def replaced_by(self) -> str | None:
         """Return the replacement of something deprecated."""
         return self.schema.get("x-waza-replaced-by", self.versions.get("instead"))
 
-    @property
-    def deprecation(self) -> str:
-        """Return what to change for something deprecated that has no replacement, "" if it has one."""
-        return self.schema.get("x-waza-deprecation", "")
+    deprecation = _Annotation[str]("x-waza-deprecation", "")
+    """What to change for something deprecated that has no replacement, "" if it has one."""
 
     @cached_property
     def kind(self) -> str | None:
@@ -161,55 +161,26 @@ class Shape:
         """Return whether a pattern ignores case, whatever it says itself."""
         return bool(self.schema.get("x-waza-any-case")) or any(each.ignores_case for each in self.branches)
 
-    @property
-    def snippet(self) -> str | None:
-        """Return a minimal valid YAML value to start from."""
-        return self.schema.get("x-waza-snippet")
-
-    @property
-    def inert(self) -> str | None:
-        """Return a sentence, if the key is read but has no effect."""
-        return self.schema.get("x-waza-inert")
-
-    @property
-    def since(self) -> str | None:
-        """Return the version that introduced it, None if it was always there."""
-        return self.schema.get("x-waza-since")
-
-    @property
-    def message(self) -> str | None:
-        """Return a sentence for a value that breaks the rule of this schema."""
-        return self.schema.get("x-waza-message")
-
-    @property
-    def severity(self) -> Severity | None:
-        """Return the severity of a wrong value, if not an error."""
-        return self.schema.get("x-waza-severity")
-
-    @property
-    def asks_model(self) -> bool:
-        """Return whether a grader of this type calls a model."""
-        return self.schema.get("x-waza-asks-model", False)
-
-    @property
-    def other_names(self) -> tuple[str, ...]:
-        """Return the names that other tools and older versions have for a grader type."""
-        return tuple(self.schema.get("x-waza-other-names", ()))
-
-    @property
-    def runs_program(self) -> bool:
-        """Return whether a grader of this type starts a program."""
-        return self.schema.get("x-waza-runs-program", False)
-
-    @property
-    def severity_of_missing(self) -> Severity:
-        """Return the severity when a required key for this value is missing."""
-        return self.schema.get("x-waza-missing", "error")
-
-    @property
-    def unknown_keys(self) -> Severity:
-        """Return the severity of an unknown key."""
-        return self.schema.get("x-waza-unknown-keys", "error")
+    snippet = _Annotation[str | None]("x-waza-snippet", None)
+    """A minimal valid YAML value to start from."""
+    inert = _Annotation[str | None]("x-waza-inert", None)
+    """A sentence, if the key is read but has no effect."""
+    since = _Annotation[str | None]("x-waza-since", None)
+    """The version that introduced it, None if it was always there."""
+    message = _Annotation[str | None]("x-waza-message", None)
+    """A sentence for a value that breaks the rule of this schema."""
+    severity = _Annotation[Severity | None]("x-waza-severity", None)
+    """The severity of a wrong value, if not an error."""
+    asks_model = _Annotation[bool]("x-waza-asks-model", False)
+    """True if a grader of this type calls a model."""
+    other_names = _Annotation[tuple[str, ...]]("x-waza-other-names", (), tuple)
+    """The names that other tools and older versions have for a grader type."""
+    runs_program = _Annotation[bool]("x-waza-runs-program", False)
+    """True if a grader of this type starts a program."""
+    severity_of_missing = _Annotation[Severity]("x-waza-missing", "error")
+    """The severity when a required key for this value is missing."""
+    unknown_keys = _Annotation[Severity]("x-waza-unknown-keys", "error")
+    """The severity of an unknown key."""
 
     @property
     def unknown_key_effect(self) -> str:
@@ -223,10 +194,8 @@ class Shape:
         """Return whether a key without a value counts as absent."""
         return "null" in self.types or bool(self.schema.get("x-waza-nullable", False))
 
-    @property
-    def misspellings(self) -> Mapping[str, str]:
-        """Return common other names, and the right key of the same mapping."""
-        return self.schema.get("x-waza-misspellings", {})
+    misspellings = _Annotation[Mapping[str, str]]("x-waza-misspellings", {})
+    """Common other names, and the right key of the same mapping."""
 
     @cached_property
     def uncertain(self) -> frozenset[str]:
@@ -251,36 +220,14 @@ class Shape:
             for rule in self.schema.get("x-waza-discouraged", ())
         )
 
-    @cached_property
-    def keys_with_advice(self) -> frozenset[str]:
-        """Return the keys of a mapping that may need advice other than about a missing recommended key."""
-        return frozenset(
-            (
-                *self.not_greater,
-                *(known.name for known in self.deprecated_keys),
-                *(key for rule in self.discouraged for key in rule.keys),
-            )
-        )
-
-    @property
-    def at_least_one(self) -> tuple[str, ...]:
-        """Return keys of which at least one is required, else the mapping has no effect."""
-        return tuple(self.schema.get("x-waza-at-least-one", ()))
-
-    @property
-    def exactly_one(self) -> tuple[str, ...]:
-        """Return keys of which exactly one is required."""
-        return tuple(self.schema.get("x-waza-exactly-one", ()))
-
-    @property
-    def not_greater(self) -> Mapping[str, str]:
-        """Return pairs of keys: the number of the first must not exceed that of the second."""
-        return self.schema.get("x-waza-not-greater", {})
-
-    @cached_property
-    def required(self) -> tuple[str, ...]:
-        """Return keys without which a run fails or means nothing."""
-        return tuple(self.schema.get("required", ()))
+    at_least_one = _Annotation[tuple[str, ...]]("x-waza-at-least-one", (), tuple)
+    """Keys of which at least one is required, else the mapping has no effect."""
+    exactly_one = _Annotation[tuple[str, ...]]("x-waza-exactly-one", (), tuple)
+    """Keys of which exactly one is required."""
+    not_greater = _Annotation[Mapping[str, str]]("x-waza-not-greater", {})
+    """Pairs of keys: the number of the first must not exceed that of the second."""
+    required = _Annotation[tuple[str, ...]]("required", (), tuple)
+    """Keys without which a run fails or means nothing."""
 
     @cached_property
     def properties(self) -> Mapping[str, Property]:
@@ -424,7 +371,10 @@ def _occurs(pattern: str, text: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _pattern_validator(pattern: str) -> Draft202012Validator:
-    return validator_class()({"pattern": pattern})
+    # With the first value that has one: an import of the library takes a tenth of a start.
+    from jsonschema_rs import Draft202012Validator
+
+    return Draft202012Validator({"pattern": pattern})
 
 
 _ASSERTION = "python.assertion"

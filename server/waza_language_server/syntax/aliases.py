@@ -154,14 +154,15 @@ def _plain(green: Green, root: Green, budget: _Budget, seen: frozenset[int]) -> 
     if kind == "sequence":
         return [_plain(child.green, root, budget, seen) for child in green.children]
     if kind == "alias":
-        target = _anchored(root, green)
+        target = anchored_node(root, green)
         if target is None or target.kind == "alias" or id(target) in seen:
             return None
         return _plain(target, root, budget, seen | {id(target)})
     return None
 
 
-def _anchored(root: Green, alias: Green) -> Green | None:
+def anchored_node(root: Green, alias: Green) -> Green | None:
+    """Return the node that an alias of a document refers to; None if there is no such anchor."""
     path = anchored_by(root, alias)
     for index in path or ():
         root = root.children[index].green

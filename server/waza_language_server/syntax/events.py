@@ -235,12 +235,6 @@ class Builder:
             self.notes.aliases.append((name, start, end))
         self._add(Green("alias", start, end, "plain", name))
 
-    def _open_mapping(self, event: Event) -> None:
-        self._open(event, "mapping")
-
-    def _open_sequence(self, event: Event) -> None:
-        self._open(event, "sequence")
-
     def _open(self, event: Event, kind: Kind) -> None:
         start = event.start_mark.index
         if len(self.stack) >= MAX_DEPTH:
@@ -251,9 +245,6 @@ class Builder:
         # Passing a list is much faster than letting the class create one.
         flow = bool(event.flow_style)
         self.stack.append(_Open(kind, start - self.base, flow, tag, anchor, [], self.aliases))
-
-    def _close_at_event(self, event: Event) -> None:
-        self._close(event.end_mark.index - self.base)
 
     def _close(self, end: int) -> None:
         top = self.stack.pop()
@@ -320,10 +311,10 @@ class Builder:
     # Unbound methods: bound ones would create a reference cycle that keeps the builder and its nodes alive.
     takers: ClassVar[dict[type, Callable[[Builder, Event], None]]] = {
         yaml.ScalarEvent: _scalar,
-        yaml.MappingStartEvent: _open_mapping,
-        yaml.SequenceStartEvent: _open_sequence,
-        yaml.MappingEndEvent: _close_at_event,
-        yaml.SequenceEndEvent: _close_at_event,
+        yaml.MappingStartEvent: lambda builder, event: builder._open(event, "mapping"),
+        yaml.SequenceStartEvent: lambda builder, event: builder._open(event, "sequence"),
+        yaml.MappingEndEvent: lambda builder, event: builder._close(event.end_mark.index - builder.base),
+        yaml.SequenceEndEvent: lambda builder, event: builder._close(event.end_mark.index - builder.base),
         yaml.AliasEvent: _alias,
     }
 

@@ -18,16 +18,6 @@ _QUOTES = {'"', "'"}
 _CLOSES = compiled_later(r"[^\r\n]*\Z")
 _BEHIND_QUOTE = compiled_later(r"[ \t]*(?:[,:\]}\r\n]|#|\Z)")
 _BLANKS = compiled_later(r"\s*+")
-_STRETCH = compiled_later(r"""[^\[\]{}"'#]*,""")
-_TOKEN = (
-    r"""(?:"(?:[^"\\]|\\.)*+"|'(?:[^']|'')*+'|[\[{][^\[\]{}"'#]*+[\]}]"""
-    r"""|[^\s\[\]{},:"'#][^\[\]{},:"'#]*+)?\s*+"""
-)
-_ENTRIES = {
-    "[": compiled_later(rf"\s*+{_TOKEN}(?::[^\[\]{{}},#]*+)?,", re.DOTALL),
-    "{": compiled_later(rf"\s*+{_TOKEN}(?::\s*+{_TOKEN}|:(?![ \n\r])[^\[\]{{}},:#]*+)?,", re.DOTALL),
-}
-"""An entry with its comma that is easily parsed: a string with or without quotes, short brackets, a key."""
 _MARK = compiled_later(r"""[\[\]{},:"']|(?<=[ \t\r\n])#""")
 _BEHIND = compiled_later(r"(?:\s|(?<=\s)#[^\r\n]*)*+")
 """Whitespace, line breaks and comments."""
@@ -162,12 +152,10 @@ def _scan(text: str, start: int, offset: int) -> tuple[list[_Level], int]:
         at, char = mark.start(), mark[0]
         if char in "[{":
             levels.append(_Level(char, at + 1))
-            at = _behind_entries(text, levels[-1], offset)
-            continue
-        if char == "#" and levels:
+        elif char == "#" and levels:
             at = _behind_comment(text, at, levels[-1], offset)
             continue
-        if char in "]}":
+        elif char in "]}":
             if levels:
                 levels.pop()
             if not levels:
@@ -176,8 +164,6 @@ def _scan(text: str, start: int, offset: int) -> tuple[list[_Level], int]:
             level = levels[-1]
             level.token, level.key = at + 1, None
             level.index += 1
-            at = _behind_entries(text, level, offset)
-            continue
         elif (
             char == ":"
             and levels
@@ -206,22 +192,6 @@ def _behind_comment(text: str, at: int, level: _Level, offset: int) -> int:
     if _BLANKS.fullmatch(text, level.token, at):
         level.token = end
     return end
-
-
-def _behind_entries(text: str, level: _Level, offset: int) -> int:
-    """Skip the entries of a level that are easily parsed, whatever their number; return where to continue."""
-    at = level.token
-    while True:
-        begun = at
-        if stretch := _STRETCH.match(text, at, offset):
-            level.index += text.count(",", at, stretch.end())
-            at = stretch.end()
-        while entry := _ENTRIES[level.bracket].match(text, at, offset):
-            level.index += 1
-            at = entry.end()
-        if at == begun:
-            level.token = at
-            return at
 
 
 def _token_span(text: str, start: int, offset: int, quoted_end: int, role: str) -> Span:

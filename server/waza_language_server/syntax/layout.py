@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from itertools import pairwise
 
 from waza_engine.checkpoint import checkpoint
@@ -204,21 +205,10 @@ def _first_marker(body: str, start: int) -> re.Match[str] | None:
 class Known:
     """Sections and list items that were parsed before, by their text."""
 
-    def __init__(self) -> None:
-        self.sections: dict[str, Section] = {}
-        self._items: dict[str, Piece] = {}
-        self._to_add: list[Section] = []
+    def __init__(self, sections: Iterable[Section]) -> None:
+        self.sections = {section.text: section for section in sections}
 
-    @property
+    @cached_property
     def items(self) -> dict[str, Piece]:
-        """Return the list items, of which there may be thousands: collected when a list is cut again."""
-        for section in self._to_add:
-            self._items.update((item.text, item) for item in section.items)
-        self._to_add.clear()
-        return self._items
-
-    def add(self, sections: Iterable[Section]) -> None:
-        """Add the sections of a text."""
-        for section in sections:
-            self.sections[section.text] = section
-            self._to_add.append(section)
+        """Return the list items, which are only needed when a list is cut again."""
+        return {item.text: item for section in self.sections.values() for item in section.items}

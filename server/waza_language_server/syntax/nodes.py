@@ -298,16 +298,9 @@ class ItemMemo(Generic[Value]):
         return values
 
 
-def items_where(items: Node, has: Callable[[Node], bool]) -> list[Node]:
-    """Return the items for which a function of a module is true; it must depend on the item alone."""
-    listed = items.target
-    memo = _where.get(has) or _where.setdefault(has, ItemMemo())
-    found = (index for index, value in enumerate(memo.of(listed, has)) if value)
-    return [item for index in found if (item := listed.get(index)) is not None]
-
-
-_where: dict[Callable[[Node], bool], ItemMemo[bool]] = {}
-"""By function; there are few of them."""
+def listed_in(node: Node | None) -> Iterator[Node]:
+    """Yield the items of a list, those of an alias as well; none for anything else."""
+    return (item.target for item in node.target.each_item()) if node is not None else iter(())
 
 
 _MOST_MERGED = 100

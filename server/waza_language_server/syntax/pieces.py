@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
@@ -36,14 +36,12 @@ _ITEM = compiled_later(r"\n( *+)-(?=[ \t\r\n]|\Z)")
 class Section:
     """A key at column 0 with its value.
 
-    ``starts`` and ``items`` are its list items when it was cut at them.
+    ``items`` are its list items when it was cut at them.
     """
 
     length: int
     head: Piece
     children: Sequence[Placed]
-    dash: int = -1
-    starts: Sequence[int] = ()
     items: Sequence[Piece] = ()
     open: bool = False
     faulty: tuple[tuple[int, Piece], ...] = ()
@@ -64,40 +62,34 @@ def read_section(text: str, known: Mapping[str, Piece]) -> Section:
 
     ``known`` holds items parsed before, by their text.
     """
-    first = first_item(text)
+    first = _first_item(text)
     if first is None:
-        return plain_section(text)
-    start, dash = first.start, first.dash
+        return section_of(read_entry(text))
+    start, dash = first
     head = read_entry(text[:start])
     if len(head.children) != 2 or head.open:
-        return plain_section(text)
+        return section_of(read_entry(text))
     starts = [start, *(match.start() + 1 for match in item_starts(dash, text, start))]
     starts, items, still_open = _read_items(text, starts, dash, known)
-    return build_list(len(text), head, dash, starts, items, still_open=still_open)
+    parts = list(zip(starts, items, strict=True))
+    placed = [Placed(child.green, child.offset + start) for start, item in parts for child in item.children]
+    faulty = tuple(part for part in ((0, head), *parts) if noteworthy(part[1]))
+    key, empty = head.children[0], head.children[1].green
+    end = starts[-1] + items[-1].end
+    value = Green("sequence", starts[0] + dash, end, "block", "", empty.tag, empty.anchor, tuple(placed))
+    return Section(len(text), head, (key, Placed(value)), tuple(items), still_open, faulty)
 
 
-class FirstItem(NamedTuple):
-    """Where the line of the first item of a list starts, and the column of its dash."""
-
-    start: int
-    dash: int
-
-
-def first_item(text: str) -> FirstItem | None:
-    """Return the first item in the text of a key at column 0 that holds a list, or None."""
+def _first_item(text: str) -> tuple[int, int] | None:
+    """Return where the first item of a list starts in the text of a key, and the column of its dash."""
     header = _HEADER.match(text)
     first = _FIRST_ITEM.match(text, header.end()) if header else None
-    return None if first is None else FirstItem(first.start(1), len(first[1]))
+    return None if first is None else (first.start(1), len(first[1]))
 
 
 def is_list(text: str) -> bool:
     """Return whether the text of a key at column 0 looks like one that holds a list."""
-    return first_item(text) is not None
-
-
-def plain_section(text: str) -> Section:
-    """Read one key at column 0 and its value in one go."""
-    return section_of(read_entry(text))
+    return _first_item(text) is not None
 
 
 def section_of(piece: Piece) -> Section:
@@ -115,28 +107,6 @@ def outcast_section(text: str) -> Section:
     fault = SyntaxFault(Span(1, 1 + len(line)), message, "yaml-indentation", fixes=(remove,))
     piece = replace(piece, faults=(fault, *(other for other in piece.faults if other.span != fault.span)))
     return Section(len(text), piece, piece.children, open=piece.open, faulty=((0, piece),))
-
-
-def build_list(
-    length: int,
-    head: Piece,
-    dash: int,
-    starts: Sequence[int],
-    items: Sequence[Piece],
-    *,
-    still_open: bool = False,
-) -> Section:
-    """Build a section from its parts."""
-    parts = list(zip(starts, items, strict=True))
-    placed = tuple(
-        [Placed(child.green, child.offset + start) for start, item in parts for child in item.children]
-    )
-    faulty = tuple([part for part in [(0, head), *parts] if noteworthy(part[1])])
-    key = head.children[0]
-    anchor = head.children[1].green
-    end = starts[-1] + items[-1].end
-    value = Green("sequence", starts[0] + dash, end, "block", "", anchor.tag, anchor.anchor, placed)
-    return Section(length, head, (key, Placed(value)), dash, tuple(starts), tuple(items), still_open, faulty)
 
 
 def item_starts(dash: int, text: str, start: int) -> list[re.Match[str]]:

@@ -15,11 +15,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 from functools import cached_property
-from heapq import nsmallest
-from itertools import chain, islice, repeat
+from itertools import islice
 from typing import TypeAlias
 
-from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.yaml_faults import SECOND_DOCUMENT, sentence, unknown_anchor
 from waza_language_server.syntax import characters
@@ -36,11 +34,6 @@ __all__ = ["SyntaxFault", "Tree", "parse"]
 
 MOST_FAULTS = 500
 """The most faults reported for one document, because each costs as much as a line."""
-
-_SECTIONS_PER_CHECKPOINT = 1_000
-
-_Placed = tuple[int, SyntaxFault]
-"""The place of a piece, and a fault relative to its start: few of thousands are reported."""
 
 
 Reader: TypeAlias = "Callable[[str, Tree | None], Tree]"
@@ -107,10 +100,7 @@ _newest: deque[tuple[Tree, Tree]] = deque(maxlen=1)
 
 
 def _read(text: str, previous: Tree | None) -> Tree:
-    known = Known()
-    if previous is not None and previous.layout is not None:
-        known.add(previous.layout.sections)
-        checkpoint()
+    known = Known(previous.layout.sections if previous is not None and previous.layout is not None else ())
     if len(text) > characters.MAX_CHARACTERS:
         longest = characters.MAX_CHARACTERS
         return _unreadable(text, f"The file has more than {longest:,} characters, so it is not checked here.")
@@ -127,32 +117,21 @@ def _read(text: str, previous: Tree | None) -> Tree:
 
 def _tree(text: str, layout: Layout, refused: tuple[SyntaxFault, ...]) -> Tree:
     children, keys = _pairs(layout)
-    faults = chain(((0, fault) for fault in refused), _faults(layout))
+    faults = [*refused, *_faults(layout)]
     if len({key.green.value for key in keys}) < len(keys):
-        faults = chain(faults, ((0, fault) for fault in islice(duplicate_keys(keys), MOST_FAULTS)))
-        checkpoint()
-    told, guesses = _told(text, faults)
+        faults += islice(duplicate_keys(keys), MOST_FAULTS)
+    reported, guesses = _first_faults(text, faults)
     green = _root(layout, children)
-    return Tree(text, Node(*green) if green else None, told, layout, guesses)
+    return Tree(text, Node(*green) if green else None, reported, layout, guesses)
 
 
-def _told(text: str, faults: Iterator[_Placed]) -> tuple[tuple[SyntaxFault, ...], tuple[Span, ...]]:
+def _first_faults(
+    text: str, faults: Iterable[SyntaxFault]
+) -> tuple[tuple[SyntaxFault, ...], tuple[Span, ...]]:
     """Return the first faults, and the spans of unparsed text: also of faults that are not reported."""
-    first: list[_Placed] = []
-    spans: list[Span] = []
-    while some := list(islice(faults, MOST_FAULTS)):
-        first = nsmallest(MOST_FAULTS, [*first, *some], key=_place)
-        unread = (fault.span.shifted(start) for start, fault in some if fault.code in STRUCTURAL_CODES)
-        spans += [_unsure(text, span) for span in unread]
-        checkpoint()
-    spans.sort()
-    checkpoint()
-    return tuple([fault.shifted(start) for start, fault in first]), merged(spans)
-
-
-def _place(placed: _Placed) -> tuple[int, int]:
-    start, fault = placed
-    return fault.span.start + start, fault.span.end + start
+    ordered = sorted(faults, key=lambda fault: fault.span)
+    unparsed = sorted(_unsure(text, fault.span) for fault in ordered if fault.code in STRUCTURAL_CODES)
+    return tuple(ordered[:MOST_FAULTS]), merged(unparsed)
 
 
 def merged(spans: Iterable[Span]) -> tuple[Span, ...]:
@@ -179,13 +158,11 @@ def _pairs(layout: Layout) -> tuple[list[Placed], list[Placed]]:
     """Return the keys and values of all sections, in turn, and the keys of those without a fault."""
     children: list[Placed] = []
     keys: list[Placed] = []
-    for number, (start, section) in enumerate(zip(layout.starts, layout.sections, strict=True)):
+    for start, section in zip(layout.starts, layout.sections, strict=True):
         placed = [Placed(child.green, child.offset + start) for child in section.children]
         children += placed
         if not section.head.faults:
             keys += placed[::2]
-        if not number % _SECTIONS_PER_CHECKPOINT:
-            checkpoint()
     return children, keys
 
 
@@ -202,13 +179,13 @@ def _root(layout: Layout, children: list[Placed]) -> tuple[Green, int] | None:
     return Green("mapping", start, end, "block", children=tuple(children)), 0
 
 
-def _faults(layout: Layout) -> Iterator[_Placed]:
+def _faults(layout: Layout) -> Iterator[SyntaxFault]:
     if layout.second_document is not None:
-        yield 0, SyntaxFault(layout.second_document, sentence(SECOND_DOCUMENT), "several-documents")
+        yield SyntaxFault(layout.second_document, sentence(SECOND_DOCUMENT), "several-documents")
     pieces = list(_noteworthy(layout))
     for start, piece in pieces:
-        yield from zip(repeat(start), piece.faults)
-    yield from ((0, fault) for fault in _unknown_anchors(pieces))
+        yield from (fault.shifted(start) for fault in piece.faults)
+    yield from _unknown_anchors(pieces)
 
 
 def _noteworthy(layout: Layout) -> Iterator[tuple[int, Piece]]:

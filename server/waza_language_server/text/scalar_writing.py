@@ -59,7 +59,7 @@ def single_quoted(value: str) -> str | None:
 
 
 def _candidates(source: str, node: Node, value: str) -> Iterator[str | None]:
-    flow = _in_flow(node)
+    flow = is_in_flow(node)
     style = node.style if node.kind == "scalar" else "plain"
     if style in {"literal", "folded"}:
         yield _block(source, node, value, folded=style == "folded")
@@ -152,7 +152,8 @@ def _escape(match: re.Match[str]) -> str:
     return f"\\u{ord(char):04x}"
 
 
-def _in_flow(node: Node) -> bool:
+def is_in_flow(node: Node) -> bool:
+    """Return whether a node is in brackets."""
     above = node.parent
     while above is not None:
         if above.style == "flow":
@@ -180,7 +181,11 @@ def write_flow(value: Any) -> str:
     """Return a value on one line, in brackets."""
     if isinstance(value, Mapping):
         entries = cast("Mapping[str, Any]", value).items()
-        return "{" + ", ".join(f"{_text(key, flow=True)}: {write_flow(each)}" for key, each in entries) + "}"
+        return (
+            "{"
+            + ", ".join(f"{plain_or_quoted(key, flow=True)}: {write_flow(each)}" for key, each in entries)
+            + "}"
+        )
     if isinstance(value, list):
         return f"[{', '.join(write_flow(item) for item in cast('Sequence[Any]', value))}]"
     return _scalar(value, flow=True)
@@ -189,7 +194,7 @@ def write_flow(value: Any) -> str:
 def _lines(value: Any) -> Iterator[str]:
     if isinstance(value, Mapping) and value:
         for key, each in cast("Mapping[str, Any]", value).items():
-            yield from _entry(f"{_text(key)}:", each, below=_is_filled(each))
+            yield from _entry(f"{plain_or_quoted(key)}:", each, below=_is_filled(each))
     elif isinstance(value, list) and value:
         for item in cast("Sequence[Any]", value):
             yield from _entry("-", item, below=False)
@@ -212,8 +217,7 @@ def _entry(sign: str, value: Any, *, below: bool) -> Iterator[str]:
 
 
 def _scalar(value: Any, *, flow: bool = False) -> str:
-    return _text(value, flow=flow) if isinstance(value, str) else json.dumps(value)
-
-
-def _text(value: str, *, flow: bool = False) -> str:
-    return plain_or_quoted(value, flow=flow)
+    if isinstance(value, str):
+        return plain_or_quoted(value, flow=flow)
+    # A whole number needs no fraction.
+    return json.dumps(int(value) if isinstance(value, float) and value.is_integer() else value)

@@ -4,20 +4,19 @@ from pathlib import Path
 from typing import Any
 
 from tests.command_line import engine
-from tests.engine.suites import run, task, write_suite
+from tests.engine.suites import recorded, run, task, write_suite
 
 
 def results(suite: Path, **changes: Any) -> Path:
     """Run a suite; return its result file, with changes of its first trial and of the model."""
-    report, _ = run(suite)
-    assert report.results_file is not None
-    document = json.loads(report.results_file.read_text("utf-8"))
+    record = recorded(suite)
+    document = json.loads(record.read_text("utf-8"))
     trial = document["tasks"][0]["runs"][0]
     trial |= {key: value for key, value in changes.items() if key != "model"}
     if "model" in changes:
         document["config"]["model_id"] = changes["model"]
-    report.results_file.write_text(json.dumps(document), "utf-8")
-    return report.results_file
+    record.write_text(json.dumps(document), "utf-8")
+    return record
 
 
 def transcript(*steps: tuple[str, str]) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """``--install-completion``: commands, options and values by the Tab key, in every shell there is."""
 
-from __future__ import annotations
-
 import os
 import stat
 import sys

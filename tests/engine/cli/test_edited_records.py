@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.command_line import engine
-from tests.engine.suites import GREETS, run, task, write_suite
+from tests.engine.suites import GREETS, recorded, run, task, write_suite
 from waza_engine.results.reading.newest_scores import latest_results
 
 Document = dict[str, Any]
@@ -25,9 +25,7 @@ def record(tmp_path: Path) -> Path:
     """A run of two trials a task: ``a`` passed with 1.00, ``b`` failed with 0.50."""
     config = "config: {trials_per_task: 2, timeout_seconds: 20, executor: mock}\n"
     tasks = {"a": task("a"), "b": task("b", NEVER)}
-    report, _ = run(write_suite(tmp_path, tasks, graders=GREETS, config=config))
-    assert report.results_file is not None
-    return report.results_file
+    return recorded(write_suite(tmp_path, tasks, graders=GREETS, config=config))
 
 
 def edited(record: Path, change: Callable[[Document], object]) -> Document:

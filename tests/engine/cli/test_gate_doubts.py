@@ -1,7 +1,5 @@
 """What a gate says beside its verdict: of a baseline, or a run, that is worth little to compare."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -4,13 +4,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import engine
-from tests.engine.suites import GREETS, run, task, write_suite
-
-
-def recorded(path: Path) -> Path:
-    report, _ = run(path)
-    assert report.results_file is not None
-    return report.results_file
+from tests.engine.suites import GREETS, recorded, run, task, write_suite
 
 
 def test_a_record_that_still_passes_is_exit_code_0(tmp_path: Path) -> None:
@@ -124,9 +118,8 @@ def test_a_task_that_was_not_recorded_is_counted_and_lets_nothing_pass(tmp_path:
 
 
 def test_a_run_of_chosen_tasks_is_graded_again_as_that_part(tmp_path: Path) -> None:
-    report, _ = run(write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS), tasks=("a",))
-    assert report.results_file is not None
-    found = engine("grade", report.results_file)
+    record = recorded(write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS), tasks=("a",))
+    found = engine("grade", record)
     assert found.returncode == 0
     assert "note: only tasks that match `a` were selected" in found.stdout
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from tests.command_line import engine
-from tests.engine.suites import GREETS, run, task, write_suite
+from tests.engine.suites import GREETS, recorded, run, task, write_suite
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.suite_conclusion import conclude_suite
 
@@ -81,13 +81,12 @@ def test_a_gate_fails_when_nothing_is_judged_that_was_judged_before(tmp_path: Pa
 
 
 def test_a_gate_on_right_trigger_prompts_alone_judges_no_task(tmp_path: Path) -> None:
-    report, _ = run(ungraded(tmp_path))
-    assert report.results_file is not None
-    document = json.loads(report.results_file.read_text("utf-8"))
+    record = recorded(ungraded(tmp_path))
+    document = json.loads(record.read_text("utf-8"))
     document["trigger_results"] = [{"prompt": "x", "should_trigger": True, "did_trigger": True}]
     document["trigger_metrics"] = {"true_positives": 1}
     (tmp_path / "now.json").write_text(json.dumps(document), "utf-8")
-    found = engine("gate", "--baseline", report.results_file, "--current", tmp_path / "now.json")
+    found = engine("gate", "--baseline", record, "--current", tmp_path / "now.json")
     assert found.returncode == 0
     assert "⚠ in the current run no task was judged" in found.stdout
 

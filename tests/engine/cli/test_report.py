@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from xml.etree import ElementTree
@@ -7,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.command_line import engine
-from tests.engine.suites import GREETS, run, task, write_suite
+from tests.engine.suites import GREETS, recorded, run, task, write_suite
 from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.suite_conclusion import conclude_suite
@@ -15,9 +13,7 @@ from waza_engine.results.reading.suite_conclusion import conclude_suite
 
 @pytest.fixture
 def record(tmp_path: Path) -> Path:
-    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
-    assert report.results_file is not None
-    return report.results_file
+    return recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
 
 
 def test_junit_goes_to_standard_output(record: Path) -> None:
@@ -120,13 +116,12 @@ def test_a_suite_stands_for_its_newest_results(record: Path) -> None:
 @pytest.fixture
 def journal(tmp_path: Path) -> Path:
     """What a process leaves that was killed when one of three tasks had passed."""
-    report, _ = run(write_suite(tmp_path, {name: task(name) for name in "abc"}, graders=GREETS))
-    assert report.results_file is not None
-    document = json.loads(report.results_file.read_text())
+    record = recorded(write_suite(tmp_path, {name: task(name) for name in "abc"}, graders=GREETS))
+    document = json.loads(record.read_text())
     planned = [{"test_id": name, "display_name": f"Task {name}"} for name in "abc"]
     head = {key: document[key] for key in ("schemaVersion", "eval_id", "eval_name", "timestamp", "config")}
     lines = [head | {"planned": planned}, {"task": document["tasks"][0]}]
-    path = report.results_file.with_name(f"killed{JOURNAL_SUFFIX}")
+    path = record.with_name(f"killed{JOURNAL_SUFFIX}")
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path
 

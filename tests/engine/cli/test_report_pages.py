@@ -1,7 +1,5 @@
 """Reports outside of an editor: the HTML page, CSV, the places and answers of JUnit, GitHub's annotations."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

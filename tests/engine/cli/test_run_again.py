@@ -1,7 +1,5 @@
 """``waza-engine run``: what failed before, what an edit affects, several suites at a time, keys of a file."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """``waza-engine run`` with several suites: which are selected, what is printed, and the exit code."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Runs as OpenTelemetry traces, decoded by a receiver on this machine, and listeners of other packages."""
 
-from __future__ import annotations
-
 import json
 import threading
 import tomllib

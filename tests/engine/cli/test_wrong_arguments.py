@@ -1,7 +1,5 @@
 """What is said of arguments that cannot be used: one sentence, and where to read more."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

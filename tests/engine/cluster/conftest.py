@@ -1,6 +1,7 @@
-"""A cluster of two workers on this machine, opened once for all tests of a process."""
+"""Clusters of two workers each: one in this process, and one of processes as on other machines.
 
-from __future__ import annotations
+Each is opened once for all tests of a process, or of a module.
+"""
 
 from collections.abc import Iterator
 
@@ -8,6 +9,7 @@ import pytest
 
 pytest.importorskip("distributed")
 
+from tests.engine.cluster.processes import Cluster
 from waza_engine.cluster.addresses import ClusterAddress
 from waza_engine.cluster.dask_cluster import DaskCluster
 
@@ -18,3 +20,15 @@ def cluster() -> Iterator[DaskCluster]:
     with DaskCluster(ClusterAddress(local=2), warnings.append) as opened:
         yield opened
     assert warnings == []
+
+
+@pytest.fixture(scope="module")
+def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with Cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def remote(machines: Cluster) -> Cluster:
+    machines.repair()
+    return machines

@@ -5,8 +5,6 @@ each. It starts itself in namespaces of its own, where a disk can be full and a 
 these.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
@@ -57,17 +55,10 @@ class Network(Cluster):
 
     def repair(self) -> None:
         """Start what has ended, and connect what was cut."""
-        if self.scheduler.process.poll() is not None:
-            for machine in (*self.workers, self.scheduler):
-                machine.close()
-            self.workers.clear()
-            self.start_scheduler()
-        for machine in [each for each in self.workers if each.process.poll() is not None]:
-            self.workers.remove(machine)
-            machine.close()
+        super().repair()
         if self.far not in self.workers:
             self.far = self._add_far()
-        while len(self.workers) < 2:
+        if len(self.workers) < 2:
             self.add_worker()
         self.connect(is_cut=False)
         for machine in self.workers:

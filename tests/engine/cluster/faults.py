@@ -4,8 +4,6 @@
 runs with the mock agent, whose results must be those of threads.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import random

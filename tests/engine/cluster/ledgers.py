@@ -1,7 +1,5 @@
 """Agents that cost, and note in a ledger what they were asked; and the workers of a run."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -95,6 +93,11 @@ class LedgerSuite:
         """Wait until the answer to a task is in the folder of the run."""
         stored = ".waza/runs/*/trials/*/*.jsonl"
         until(lambda: any(task_id in path.read_text() for path in self.folder.glob(stored)), f"no {task_id}")
+
+    def wait_until_ended(self, trials: int) -> None:
+        """Wait until so many trials have ended: a worker that is killed then loses none of them."""
+        ended = ".waza/runs/*/trials/*/*.json"
+        until(lambda: len([*self.folder.glob(ended)]) == trials, f"{trials} trials do not end")
 
 
 def name_of(number: int) -> str:

@@ -1,7 +1,5 @@
 """A server that speaks as much of S3 as a store needs, with faults; and the stores that tests compare."""
 
-from __future__ import annotations
-
 import email.utils
 import hashlib
 import threading

@@ -1,7 +1,5 @@
 """A scheduler and workers as processes of their own, as on other machines."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
@@ -89,10 +87,7 @@ class Cluster:
 
     def __enter__(self) -> Self:
         self.start_scheduler()
-        for _ in range(self._count):
-            self.add_worker()
-        for worker in self.workers:
-            worker.wait_for("works for")
+        self.repair()
         return self
 
     def __exit__(
@@ -100,6 +95,21 @@ class Cluster:
     ) -> None:
         for machine in (*self.workers, self.scheduler):
             machine.close()
+
+    def repair(self) -> None:
+        """Start what a test has ended."""
+        if self.scheduler.process.poll() is not None:
+            for machine in (*self.workers, self.scheduler):
+                machine.close()
+            self.workers.clear()
+            self.start_scheduler()
+        for machine in [each for each in self.workers if each.process.poll() is not None]:
+            self.workers.remove(machine)
+            machine.close()
+        while len(self.workers) < self._count:
+            self.add_worker()
+        for machine in self.workers:
+            machine.wait_for("works for")
 
     def start_scheduler(self) -> None:
         self.scheduler = engine("cluster", "scheduler", self.address, *self.tls)

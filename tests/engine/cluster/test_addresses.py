@@ -1,7 +1,5 @@
 """What `--cluster` takes, and what keeps strangers out."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

@@ -1,11 +1,10 @@
 """The files that workers without a checkout get: those of the suite, and no others."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -183,6 +182,24 @@ def test_a_bundle_that_is_damaged_is_not_used(suite: Path, tmp_path: Path) -> No
     (suite.parent / "fixtures" / "a.txt").unlink()
     with pytest.raises(SuiteError, match=r"are damaged: `evals/fixtures/a.txt` differs"):
         settings_on_worker(settings, bundle.manifest, lambda: damaged.content, tmp_path / "cache")
+
+
+WITHOUT_HOME = """
+import sys
+from pathlib import Path
+from waza_engine.cluster.bundle import _folder_of
+folder = _folder_of("digest", Path(sys.argv[1]))
+assert folder.is_dir()
+print(folder)
+"""
+
+
+def test_a_worker_without_a_home_removes_its_bundle_at_its_end(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    command = [sys.executable, "-c", WITHOUT_HOME, tmp_path / "file" / "bundles"]
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    assert Path(found).name.startswith("waza-")
+    assert not Path(found).exists()
 
 
 def test_programs_stay_programs(suite: Path, tmp_path: Path) -> None:

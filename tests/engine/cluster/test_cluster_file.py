@@ -1,7 +1,5 @@
 """A file names a class of Dask that starts the cluster."""
 
-from __future__ import annotations
-
 import copy
 import importlib.metadata
 import re
@@ -29,7 +27,7 @@ cluster: distributed.LocalCluster
 arguments:
   {n_workers: 0, threads_per_worker: 2, host: HOST, dashboard_address: '127.0.0.1:0', silence_logs: 50}
 """
-WAITS = "- {type: program, name: waits, config: {command: sleep, args: ['1.5'], timeout: 60}}\n"
+WAITS = "- {type: program, name: waits, config: {command: sleep, args: ['1'], timeout: 60}}\n"
 
 
 def cluster_file(folder: Path, text: str, host: str = "127.0.0.1") -> Path:
@@ -47,7 +45,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_trials_run_on_workers_that_dask_has_started(tmp_path: Path, how: str) -> None:
     path = write_suite(tmp_path, {f"t{number}": task(f"t{number}") for number in range(8)}, graders=WAITS)
     described = cluster_file(tmp_path, LOCAL + how)
-    run = engine("run", path, "--cluster", described, "--trials", 2)
+    run = engine("run", path, "--cluster", described)
     assert run.ended() == 0, run.text
     assert "8 of 8 tasks passed" in run.text
 

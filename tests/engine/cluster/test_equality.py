@@ -1,7 +1,5 @@
 """Threads, workers, and the merged shards of a run: the same document for every sample suite."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

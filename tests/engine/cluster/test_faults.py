@@ -1,7 +1,5 @@
 """A sample of faults; ``make scale`` has more."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

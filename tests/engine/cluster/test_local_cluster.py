@@ -1,11 +1,11 @@
 """Trials in worker processes: the results of threads, nothing paid twice, and an end in every case."""
 
-from __future__ import annotations
-
+import errno
 import json
 import re
 import shutil
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -20,8 +20,9 @@ from tests.engine.cluster.ledgers import LedgerSuite, agents_alive, kill, name_o
 from tests.engine.executors.agents import write_agent
 from tests.engine.runs.test_shards import timeless
 from tests.engine.suites import task, write_suite
-from tests.patience import staying
+from tests.patience import ON_A_BUSY_MACHINE, staying
 from tests.scripted_model import Answer
+from waza_engine.cluster import local_workers
 from waza_engine.cluster.addresses import ClusterAddress
 from waza_engine.cluster.certificates import make_certificates
 from waza_engine.cluster.dask_cluster import DaskCluster
@@ -97,18 +98,18 @@ def test_a_killed_worker_loses_its_paid_trial_and_no_other(cluster: DaskCluster,
 
     def kill_worker() -> None:
         suite.wait_until_stored("t003")
+        suite.wait_until_ended(11)
         kill(suite.worker_of("t003"))
 
     outcome, _ = executed(suite.path, cluster.backend, kill_worker)
     assert set(suite.asked().values()) == {1}
-    lost = [task.id for task in outcome.tasks if any(trial.lost for trial in task.trials)]
-    assert "t003" in lost
+    assert [task.id for task in outcome.tasks if any(trial.lost for trial in task.trials)] == ["t003"]
     (trial,) = next(task for task in outcome.tasks if task.id == "t003").trials
     assert (trial.status, trial.output) == ("error", "fine")
     assert "may have been paid for" in trial.error
     assert {name for name, found in statuses(outcome).items() if found == ["passed"]} == {
         name_of(number) for number in range(12)
-    } - set(lost)
+    } - {"t003"}
     assert conclude(outcome).verdict == "errored"
     assert staying(agents_alive(tmp_path), 5.0) == []
     assert not (tmp_path / ".waza" / "runs").exists()
@@ -131,6 +132,29 @@ def test_a_trial_that_costs_nothing_runs_again_when_its_worker_is_killed(
 
     outcome, _ = executed(path, cluster.backend, kill_worker, workers=1)
     assert statuses(outcome) == {"a": ["passed"], "b": ["passed"]}
+
+
+def test_a_run_whose_workers_cannot_be_replaced_ends_within_seconds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = LedgerSuite(tmp_path, tasks=8)
+    suite.slow("t000")
+    killed: list[float] = []
+
+    def no_memory(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOMEM, "no memory")
+
+    def kill_worker() -> None:
+        suite.wait_until_stored("t000")
+        monkeypatch.setattr(local_workers, "start_marked", no_memory)
+        kill(suite.worker_of("t000"))
+        killed.append(time.monotonic())
+
+    with DaskCluster(ClusterAddress(local=1), lambda sentence: None) as cluster:
+        outcome, _ = executed(suite.path, cluster.backend, kill_worker, workers=1)
+    assert outcome.message == "no worker of the cluster is left; `--resume` runs the rest"
+    assert time.monotonic() - killed[0] < 10 + ON_A_BUSY_MACHINE
+    assert statuses(outcome) == {name_of(0): ["error"], **{name_of(number): [] for number in range(1, 8)}}
 
 
 def test_a_cancelled_run_ends_at_once_with_its_agents_and_keeps_answers(

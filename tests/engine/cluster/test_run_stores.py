@@ -1,7 +1,5 @@
 """A store decides who has a trial: in a folder and in an object store the same."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

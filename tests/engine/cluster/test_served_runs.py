@@ -1,7 +1,6 @@
 """Runs of an editor on a cluster: what it hears is what it hears of threads."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,15 @@ def comparable(events: list[dict[str, Any]]) -> list[str]:
     told = ("kind", "task", "trial", "grader", "status", "score", "message")
     found = [{name: event[name] for name in told if name in event} for event in events]
     return sorted(map(str, found))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def unanswered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """A run on a scheduler that does not answer, begun before all tests: Dask tries for thirty seconds."""
+    with Engine() as engine:
+        path = write_suite(tmp_path_factory.mktemp("suite"), {"a": task("a")})
+        engine.run(path, cluster="tcp://127.0.0.1:1")
+        yield engine
 
 
 def test_an_editor_hears_of_a_run_on_a_cluster_what_it_hears_of_threads(tmp_path: Path) -> None:
@@ -75,9 +83,7 @@ def test_a_cluster_that_cannot_be_used_is_refused_before_the_run(
     assert sentence in answer["error"]["message"]
 
 
-def test_a_scheduler_that_does_not_answer_ends_the_run_with_a_sentence(tmp_path: Path) -> None:
-    path = write_suite(tmp_path, {"a": task("a")})
-    with Engine() as engine:
-        ended = events_of(engine, path, cluster="tcp://127.0.0.1:1")[-1]
+def test_a_scheduler_that_does_not_answer_ends_the_run_with_a_sentence(unanswered: Engine) -> None:
+    ended = unanswered.events_until("ended")[-1]
     assert ended["status"] == "error"
     assert ended["message"] == "The scheduler tcp://127.0.0.1:1 cannot be reached: nothing answers there."

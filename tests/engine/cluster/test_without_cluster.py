@@ -1,7 +1,5 @@
 """A run without ``--cluster`` is what it was."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Conversions between waza, ``evals.json`` and Vally: the new files, their losses, and their age."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

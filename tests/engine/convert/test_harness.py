@@ -16,7 +16,7 @@ from tests.command_line import engine
 from tests.engine.convert.test_verdicts import ANSWERS, EXPECTED, GRADERS, SLOW, passes, written
 from tests.engine.harness.test_captures_as_records import capture, regraded, trials
 from tests.engine.harness.test_captures_as_records import written as written_rows
-from tests.engine.suites import GREETS, run, task, write_suite
+from tests.engine.suites import GREETS, recorded, task, write_suite
 from waza_engine.convert.conversion import ConversionError
 from waza_engine.convert.convert import changes_since, convert, write_conversion
 from waza_engine.graders.programs.answers import UnusableAnswerError
@@ -257,16 +257,15 @@ def test_a_recorded_run_becomes_rows_with_its_verdicts(repository: Path, count: 
     suite = write_suite(
         repository, {"a": task("a", "hint: h\n"), "b": task("b", prompt="Bye")}, graders=GREETS
     )
-    report, _ = run(suite, trials=count)
-    assert report.results_file is not None
-    assert converted(report.results_file, repository / "out", "harness") == []
+    record = recorded(suite, trials=count)
+    assert converted(record, repository / "out", "harness") == []
     path = repository / "out" / "results.jsonl"
     schema = schema_of("CaptureResult" if count == 1 else "TrialResult")
     for row in rows_of(path):
         Draft202012Validator(schema).validate(row)
     first = rows_of(path)[0]
     assert (first["id"], first["input"], first["hint"]) == ("a", "Say hello", "h")
-    before, after = read_recording(report.results_file), read_recording(path)
+    before, after = read_recording(record), read_recording(path)
     assert [
         [(trial.outcome.status, trial.outcome.output) for trial in each.trials] for each in before.tasks
     ] == [[(trial.outcome.status, trial.outcome.output) for trial in each.trials] for each in after.tasks]

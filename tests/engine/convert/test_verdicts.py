@@ -1,7 +1,5 @@
 """Deterministic graders give the same verdicts after a conversion, on any recorded answer."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 from typing import Any

@@ -1,13 +1,12 @@
 """Whole runs with a command-line agent, and the same runs replayed."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.command_line import engine
 from tests.engine.executors.agents import write_agent
 from waza_engine.results.reports.descriptions import describe_spending
 
@@ -63,8 +62,7 @@ def suite(directory: Path) -> Path:
 
 def run(path: Path, *options: str, code: int = 1) -> dict[str, Any]:
     output = path.parent / "out.json"
-    command = [sys.executable, "-m", "waza_engine", "run", str(path), "-o", str(output), *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = engine("run", path, "-o", output, *options)
     assert done.returncode == code, done.stdout + done.stderr
     return json.loads(output.read_text("utf-8"))
 
@@ -119,8 +117,7 @@ def test_what_an_agent_said_before_it_gave_up_is_graded_and_silence_is_not(tmp_p
 def test_an_agent_that_is_missing_ends_the_run_before_it_starts(tmp_path: Path) -> None:
     path = suite(tmp_path)
     write_agent(tmp_path, "", command=["no-such-agent-anywhere"])
-    command = [sys.executable, "-m", "waza_engine", "run", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = engine("run", path)
     assert done.returncode == 2
     assert "the program `no-such-agent-anywhere` is not on PATH" in done.stderr
 
@@ -128,8 +125,7 @@ def test_an_agent_that_is_missing_ends_the_run_before_it_starts(tmp_path: Path) 
 def test_dollars_limit_an_agent_that_reports_them_whatever_its_model_is(tmp_path: Path) -> None:
     path = suite(tmp_path)
     path.write_text(path.read_text().replace("executor: command", "executor: command, model: no-such-model"))
-    command = [sys.executable, "-m", "waza_engine", "run", str(path), "--max-cost", "0.02"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = engine("run", path, "--max-cost", "0.02")
     assert done.returncode == 3, done.stdout + done.stderr
     assert "the limit of $0.0200 is reached: $0.0200 are spent" in done.stderr
 

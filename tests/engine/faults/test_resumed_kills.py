@@ -1,7 +1,5 @@
 """A run whose process is killed goes on: nothing is asked twice, and nothing that it spent is forgotten."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,14 +1,19 @@
 """What the tests of graders share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest
 
+from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.graders.matching import patterns
 from waza_engine.spec import pattern_syntax, re2_adapter
 from waza_language_server.embedded.regex import patterns as pattern_findings
+
+
+@pytest.fixture(scope="module")
+def evaluator() -> Iterator[AssertionEvaluator]:
+    with AssertionEvaluator() as shared:
+        yield shared
 
 
 @pytest.fixture(params=["re2", "regex"])
@@ -25,4 +30,4 @@ def _forget_patterns() -> None:
     patterns._kept_outcome.cache_clear()
     patterns._kept_searcher.cache_clear()
     pattern_syntax._cached_searcher.cache_clear()
-    pattern_findings._kept_fault.cache_clear()
+    pattern_findings.pattern_fault.cache_clear()

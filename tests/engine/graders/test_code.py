@@ -2,7 +2,6 @@
 
 import shutil
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import psutil
@@ -15,12 +14,6 @@ from waza_engine.vocabulary import ToolCall
 
 MEMORY = ("it crashed Node.js or needs too much memory", "it needs more than the allowed memory")
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed")
-
-
-@pytest.fixture(scope="module")
-def evaluator() -> Iterator[AssertionEvaluator]:
-    with AssertionEvaluator() as shared:
-        yield shared
 
 
 def code(evaluator: AssertionEvaluator, *assertions: str, **context: Any) -> Verdict:
@@ -279,7 +272,7 @@ def test_closing_ends_node_while_it_evaluates() -> None:
         thread.join(0.01)
     identifiers = shared.process_ids()
     shared.close()
-    thread.join(5)
+    thread.join(60)
     assert len(failures) == 1
     assert not any(psutil.pid_exists(identifier) for identifier in identifiers)
 

@@ -1,7 +1,5 @@
 """Ratings: the rating form of `prompt`, and `llm` and `llm_comparison`, with a scripted model."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

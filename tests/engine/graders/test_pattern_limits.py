@@ -1,7 +1,5 @@
 """No pattern can bloat or hang a run or the editor, and both say the same of it."""
 
-from __future__ import annotations
-
 import random
 import re
 import resource

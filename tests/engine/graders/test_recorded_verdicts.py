@@ -1,7 +1,5 @@
 """The same verdicts as upstream's engine, recorded for hundreds of graders; all differences are meant."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -49,12 +47,6 @@ def type_of(case: dict[str, Any]) -> str:
 
 CASES = recorded()
 needs_records = pytest.mark.skipif(not CASES, reason="the recorded verdicts are not beside this checkout")
-
-
-@pytest.fixture(scope="module")
-def evaluator() -> Iterator[AssertionEvaluator]:
-    with AssertionEvaluator() as shared:
-        yield shared
 
 
 @needs_records

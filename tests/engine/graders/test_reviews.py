@@ -1,7 +1,5 @@
 """Graders that cannot decide by themselves: people and judges."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """`score`: a trial passes by the verdicts of its other graders. `binary`: a grader counts 1 or 0."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.engine.graders.grading import grade, result

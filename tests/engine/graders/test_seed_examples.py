@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -94,12 +93,6 @@ SUITE = {
     "snapshots/expected_config.json": WORKSPACE["config.json"],
     "snapshots/expected_result.txt": WORKSPACE["output/result.txt"],
 }
-
-
-@pytest.fixture(scope="module")
-def evaluator() -> Iterator[AssertionEvaluator]:
-    with AssertionEvaluator() as shared:
-        yield shared
 
 
 def ids(example: Example) -> str:

@@ -3,8 +3,6 @@
 The tables hold the worked examples of all three.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Patterns of tools are read as upstream reads them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -3,8 +3,6 @@
 They leave out what agent-eval-harness does wrong, which has scenarios of its own.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from typing import Any

@@ -3,8 +3,6 @@
 ``python -m tests.engine.harness.kills --times 50`` kills each command so often, and then lets it finish.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """Graders that need not pass, and tasks that need not pass in every trial: one verdict in every view."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any

@@ -7,7 +7,7 @@ import pytest
 
 from tests.command_line import engine
 from tests.engine.executors.agents import write_agent
-from tests.engine.suites import run, task, write_suite
+from tests.engine.suites import recorded, run, task, write_suite
 from waza_engine.results.attachments import LONGEST_INLINE, attachment_directory, with_attachments
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.recordings import read_recording
@@ -39,19 +39,17 @@ def test_answers_of_many_megabytes_are_read_again(tmp_path: Path) -> None:
 
 
 def test_an_answer_stands_once_and_graders_see_all_of_it_again(tmp_path: Path) -> None:
-    report, _ = run(suite(tmp_path))
-    assert report.results_file is not None
-    kept = list(attachment_directory(report.results_file).iterdir())
+    record = recorded(suite(tmp_path))
+    kept = list(attachment_directory(record).iterdir())
     assert [place.stat().st_size for place in kept] == [LENGTH + len(" the end")]
-    recorded = read_recording(report.results_file).tasks[0].trials[0].outcome
-    assert recorded.output == "x" * LENGTH + " the end"
+    outcome = read_recording(record).tasks[0].trials[0].outcome
+    assert outcome.output == "x" * LENGTH + " the end"
     assert engine("grade", tmp_path).returncode == 0
 
 
 def test_a_short_answer_stands_in_the_file(tmp_path: Path) -> None:
-    report, _ = run(suite(tmp_path, 1000))
-    assert report.results_file is not None
-    assert not attachment_directory(report.results_file).exists()
+    record = recorded(suite(tmp_path, 1000))
+    assert not attachment_directory(record).exists()
 
 
 def test_copies_have_their_texts_beside_them(tmp_path: Path) -> None:
@@ -77,11 +75,10 @@ def test_an_editor_reads_the_scores_without_the_texts(
 
 @pytest.mark.parametrize("content", [None, "another text"])
 def test_a_mark_whose_file_is_gone_or_another_stays_a_text(tmp_path: Path, content: str | None) -> None:
-    report, _ = run(suite(tmp_path))
-    assert report.results_file is not None
-    (place,) = attachment_directory(report.results_file).iterdir()
+    record = recorded(suite(tmp_path))
+    (place,) = attachment_directory(record).iterdir()
     place.unlink() if content is None else place.write_text(content)
-    output = read_recording(report.results_file).tasks[0].trials[0].outcome.output
+    output = read_recording(record).tasks[0].trials[0].outcome.output
     assert output == f"attachment:sha256:{place.stem} ({LENGTH + 8} characters)"
 
 
@@ -95,10 +92,9 @@ def test_no_mark_leads_to_another_folder(tmp_path: Path) -> None:
 def test_a_journal_has_its_texts_too(tmp_path: Path) -> None:
     path = suite(tmp_path)
     (tmp_path / "tasks" / "b.yaml").write_text(task("b"))
-    report, _ = run(path)
-    assert report.results_file is not None
-    document = json.loads(report.results_file.read_text())
-    journal = report.results_file.with_name(f"{report.results_file.stem}.partial.jsonl")
+    record = recorded(path)
+    document = json.loads(record.read_text())
+    journal = record.with_name(f"{record.stem}.partial.jsonl")
     header = {key: value for key, value in document.items() if key not in ("tasks", "summary")}
     journal.write_text(
         "\n".join(json.dumps(line) for line in (header, {"task": document["tasks"][0]})) + "\n"
@@ -127,8 +123,7 @@ def test_long_answers_to_trigger_prompts_stand_beside_the_file(tmp_path: Path) -
     (tmp_path / "trigger_tests.yaml").write_text(
         "skill: writer\nshould_not_trigger_prompts: [{prompt: Go, reason: none}]\n", "utf-8"
     )
-    report, _ = run(path)
-    assert report.results_file is not None
-    assert report.results_file.stat().st_size < LENGTH
-    again, _ = run(replaying(path, report.results_file))
+    record = recorded(path)
+    assert record.stat().st_size < LENGTH
+    again, _ = run(replaying(path, record))
     assert [len(prompt.output) for prompt in again.outcome.triggers] == [LENGTH + len(" the end")]

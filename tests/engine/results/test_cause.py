@@ -1,7 +1,5 @@
 """Skill, test or environment: what the record of a red task bears out, and no more."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """What a run comes to, and that every report tells the same."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
@@ -342,7 +340,7 @@ def test_every_report_tells_the_same_of_any_run(record: RunOutcome, least: float
     print_results(document, text, fail_under=least)
     *above, last = text.getvalue().splitlines()
     assert last[1:].startswith(f" {verdict_label(found)}: ")
-    assert found.came_to in last
+    assert found.results in last
     if found.counts.total:
         assert counted(last) == expected_counts(found)
     lines = [line[2:] for line in above]
@@ -356,7 +354,7 @@ def test_every_report_tells_the_same_of_any_run(record: RunOutcome, least: float
     if found.counts.total:
         assert counted(f"{markdown[0]} {markdown[2]}") == expected_counts(found)
     else:
-        assert markdown[0].endswith(f": {found.came_to}")
+        assert markdown[0].endswith(f": {found.results}")
     assert markdown[0].startswith("## ✅") == (found.verdict == "passed")
     for reason in found.reasons:
         told_there = any(line.endswith(f" {sentence(reason.words)}") for line in markdown)

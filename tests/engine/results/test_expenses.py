@@ -6,15 +6,13 @@ from typing import Any
 
 import pytest
 
-from tests.engine.suites import GREETS, run, task, write_suite
+from tests.engine.suites import GREETS, recorded, task, write_suite
 from waza_engine.results.reading.expenses import RunExpenses, expenses_of
 
 
 @pytest.fixture
 def record(tmp_path: Path) -> Path:
-    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
-    assert report.results_file is not None
-    return report.results_file
+    return recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
 
 
 def expenses(record: Path) -> list[RunExpenses]:

@@ -1,7 +1,5 @@
 """What was paid for is on the disk before it is graded, and a journal says what kept it from its end."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """Which result file is that of the newest run, and which files are read to know it."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

@@ -1,11 +1,9 @@
 """What a run of some graders comes to: nothing that it left out passes for it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
-from tests.engine.suites import run, task, write_suite
+from tests.engine.suites import recorded, run, task, write_suite
 from waza_engine.commands.options import ReportKind
 from waza_engine.commands.reporting import ReportedRun, describe_standing, report_of, standing_of
 from waza_engine.results.reading.newest_scores import latest_results
@@ -19,9 +17,8 @@ GRADERS = """\
 def test_a_record_of_one_grader_says_so_in_every_report(tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"one": task("one"), "two": task("two")}, graders=GRADERS)
     run(path)
-    part, _ = run(path, graders=["a"])
-    assert part.results_file is not None
-    document = json.loads(part.results_file.read_text("utf-8"))
+    record = recorded(path, graders=["a"])
+    document = json.loads(record.read_text("utf-8"))
     concluded = document["metadata"]["engine"]["conclusion"]
     assert (concluded["verdict"], concluded["exit_code"]) == ("unjudged", 0)
     assert concluded["words"] == "1 of 2 graders was run; 2 of 2 tasks passed there"

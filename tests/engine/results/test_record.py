@@ -1,7 +1,5 @@
 """A record that is written and read again is the same record."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Reviews by people: from a run that waits for them to scores, figures and the agreement with a judge."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -9,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.command_line import Finished, engine
-from tests.engine.suites import run, task, write_suite
+from tests.engine.suites import recorded, run, task, write_suite
 from waza_engine.commands.methods import Methods
 from waza_engine.commands.options import ReportKind
 from waza_engine.commands.regraded import answer, graded
@@ -50,9 +48,7 @@ def listed(cwd: Path, *arguments: str) -> dict[str, Any]:
 
 def reviewed_suite(tmp_path: Path, graders: str = HUMAN, **options: Any) -> Path:
     """Run a suite with one task and return its result file."""
-    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=graders, **options))
-    assert report.results_file is not None
-    return report.results_file
+    return recorded(write_suite(tmp_path, {"a": task("a")}, graders=graders, **options))
 
 
 def test_from_a_run_that_waits_to_the_score_that_the_editor_shows(tmp_path: Path) -> None:

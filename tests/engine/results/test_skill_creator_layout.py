@@ -1,7 +1,5 @@
 """The layout of skill-creator's workspaces: what its viewer and its statistics read."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

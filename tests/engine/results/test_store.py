@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -17,7 +15,7 @@ import psutil
 import pytest
 
 from tests.command_line import engine
-from tests.engine.suites import GREETS, run, task, write_suite
+from tests.engine.suites import GREETS, recorded, run, task, write_suite
 from waza_engine.commands.result_page import recorded_page
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.places import results_directory, workspace_prefix
@@ -49,15 +47,13 @@ def names(suite: Path) -> list[str]:
 
 
 def test_a_run_leaves_one_document(tmp_path: Path) -> None:
-    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
-    assert report.results_file is not None
-    assert names(tmp_path) == [report.results_file.name]
+    record = recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
+    assert names(tmp_path) == [record.name]
 
 
 def test_the_document_has_the_keys_that_upstream_reads(tmp_path: Path) -> None:
-    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS), trials=2)
-    assert report.results_file is not None
-    document = json.loads(report.results_file.read_text())
+    record = recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS), trials=2)
+    document = json.loads(record.read_text())
     assert next(iter(document)) == "schemaVersion"
     assert document["schemaVersion"] == "1.4"
     assert (document["eval_name"], document["skill"], document["metrics"]) == ("suite", "writer", {})

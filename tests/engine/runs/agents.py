@@ -1,7 +1,5 @@
 """An executor for tests that notes what it is asked, and single trials of a suite with it."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Only the tasks that a change in git affects: which those are, and what the record says of such a run."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path
@@ -11,7 +9,7 @@ import pytest
 from tests.command_line import engine
 from tests.engine.executors.talking import write_skill
 from tests.engine.runs.test_repositories import git
-from tests.engine.suites import CONFIG, GREETS, run, task, write_suite
+from tests.engine.suites import CONFIG, GREETS, replaced, run, task, write_suite
 from waza_engine.commands.methods import Methods
 from waza_engine.json_rpc import RpcError
 from waza_engine.results.conclusion import conclude
@@ -61,12 +59,6 @@ def suite(tmp_path: Path) -> Path:
 def commit(suite: Path) -> None:
     git(suite.parent.parent, "add", "-A")
     git(suite.parent.parent, "commit", "-q", "-m", "a change")
-
-
-def replaced(path: Path, old: str, new: str) -> None:
-    text = path.read_text("utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new, 1), "utf-8")
 
 
 def ran(suite: Path, since: str = "HEAD", **options: object) -> list[str]:

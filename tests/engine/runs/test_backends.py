@@ -1,7 +1,5 @@
 """A backend executes the trials of a run elsewhere: what it is asked, what it may say, and when it ends."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Running everything twice: with the skills and without."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

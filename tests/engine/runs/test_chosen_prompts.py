@@ -1,7 +1,5 @@
 """One trigger prompt alone: what is tried, what its run comes to, and what is known of the others then."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A run records the commit of its suite's repository, and whether what decides it was in that commit."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

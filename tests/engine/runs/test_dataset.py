@@ -1,7 +1,5 @@
 """Tasks from a CSV file, and the values in their prompts."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

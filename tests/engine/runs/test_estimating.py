@@ -1,7 +1,5 @@
 """What a run will cost and take, told from recorded runs of a server that reports what its answers use."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Eval files of other tools are named; those that do not run fail no run, and a skill's evals are found."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

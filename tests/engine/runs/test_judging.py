@@ -1,7 +1,5 @@
 """Judges in a run and in grading a record again: who is asked, with which model, and when nobody is."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Mapping
@@ -13,7 +11,7 @@ import pytest
 
 from tests.conftest import StartModel
 from tests.engine.graders.judging import passes, verdicts, winner
-from tests.engine.suites import only_task, only_trial, run, task, write_suite
+from tests.engine.suites import only_task, only_trial, recorded, run, task, write_suite
 from tests.engine.suites import verdicts as verdicts_of
 from tests.patience import ON_A_BUSY_MACHINE
 from tests.scripted_model import Answer, Held, ModelRequest, RateLimited, ScriptedModel, Status
@@ -285,9 +283,8 @@ def record(scripted_model: StartModel, tmp_path: Path) -> tuple[Path, ScriptedMo
         return verdicts(passes("tone", "kind"))[0] if len(asked) == 1 else "Done."
 
     model = scripted_model(play)
-    report, _ = run(suite_at(tmp_path, model, JUDGE + TEXT), judge_executor="openai")
-    assert report.results_file is not None
-    return report.results_file, model
+    file = recorded(suite_at(tmp_path, model, JUDGE + TEXT), judge_executor="openai")
+    return file, model
 
 
 def regraded(request: RegradeRequest) -> tuple[Mapping[str, Any], Mapping[str, Any]]:

@@ -1,14 +1,12 @@
 """Which tasks are not what they were when their newest result was recorded."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.engine.executors.talking import write_skill
-from tests.engine.suites import CONFIG, GREETS, run, task, write_suite
+from tests.engine.suites import CONFIG, GREETS, replaced, run, task, write_suite
 from waza_engine.commands.methods import Methods
 
 pytestmark = pytest.mark.check
@@ -40,12 +38,6 @@ def affected(suite: Path, **options: Any) -> list[str]:
     answer = Methods(lambda _: None).table["run.affected"]({"path": str(suite), **options})()
     assert answer["of"] == len(list((suite.parent / "tasks").iterdir())) + 1
     return answer["tasks"]
-
-
-def replaced(path: Path, old: str, new: str) -> None:
-    text = path.read_text("utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new, 1), "utf-8")
 
 
 CHANGES = {

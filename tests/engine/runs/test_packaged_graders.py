@@ -1,7 +1,5 @@
 """Graders of packages: locked by digest, read from the folder of `waza get`, never downloaded."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

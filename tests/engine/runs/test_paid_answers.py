@@ -1,7 +1,5 @@
 """A paid answer is in the journal before its turn goes on, and in the record whatever ends the run."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What is found out before a run pays for anything, and what ``preflight`` says of it offline."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -1,7 +1,5 @@
 """Tasks from ``prompts.jsonl``."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.suites import GREETS, run, task, write_suite
+from tests.engine.suites import GREETS, recorded, task, write_suite
 from waza_engine.commands.regraded import answer, document, graded
 from waza_engine.graders import registry
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
@@ -21,13 +21,6 @@ from waza_engine.user_state import remember_workspace
 EXAMPLE = Path(__file__).parents[3] / "examples" / "code-explainer"
 SAYS = "- {type: text, name: says, config: {contains: [nothing of the kind]}}\n"
 NEEDS_FILE = "- {type: file, name: leaves, config: {must_exist: [a.txt]}}\n"
-
-
-def recorded(path: Path, **options: object) -> Path:
-    """Run a suite and return its result file."""
-    report, _ = run(path, **options)
-    assert report.results_file is not None
-    return report.results_file
 
 
 def grade(record: Path, **options: Any) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """A limit holds for everything that is active together: its price is reserved before it starts."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from itertools import cycle

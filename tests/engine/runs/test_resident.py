@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.engine.suites import CONFIG, GREETS, run, task, write_suite
+from tests.engine.suites import CONFIG, GREETS, recorded, task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE, staying
 from waza_engine.commands.regraded import answer, graded
 from waza_engine.results.reading.recordings import RecordingError
@@ -44,12 +44,6 @@ def told(suites: ResidentSuites, record: Path, **options: Any) -> str:
     except (SuiteError, SuiteFileError, RecordingError) as error:
         found = f"{type(error).__name__}: {error}"
     return found.replace(str(record.parents[2]), "")
-
-
-def recorded(path: Path, **options: object) -> Path:
-    report, _ = run(path, **options)
-    assert report.results_file is not None
-    return report.results_file
 
 
 @pytest.fixture

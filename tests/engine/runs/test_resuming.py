@@ -1,7 +1,5 @@
 """A run that was interrupted goes on: nothing is asked twice unless a person says so."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections import Counter

@@ -1,7 +1,5 @@
 """The settings of a run are one table: the command line, JSON-RPC and written requests are made from it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """The shards of a run, merged, are the run that one machine would have made."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Trials are handed out as requests, side by side when the suite is parallel, and come back as one task."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

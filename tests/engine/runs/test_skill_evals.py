@@ -1,7 +1,5 @@
 """``evals.json`` and trigger lists run as suites: a case is a task, its assertions are graders."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the agent does is told while it does it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.command_line import engine

@@ -1,7 +1,5 @@
 """New YAML is composed from a template: its comments stay, and every value is read back as it was."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A recorded trial becomes a task: what it was asked, the files it had, and what it did."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -9,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.command_line import engine
-from tests.engine.suites import CONFIG, GREETS, run, write_suite
+from tests.engine.suites import CONFIG, GREETS, recorded, run, write_suite
 from waza_engine.commands.methods import Methods
 from waza_engine.json_rpc import RpcError
 from waza_engine.results.codec.runs import run_document
@@ -184,7 +182,6 @@ def test_the_command_does_the_same(tmp_path: Path) -> None:
 
 def test_a_record_of_another_suite_is_no_record_of_the_task(tmp_path: Path) -> None:
     suite = suite_of(tmp_path)
-    report, _ = run(suite)
-    assert report.results_file is not None
+    record = recorded(suite)
     with pytest.raises(ScaffoldError, match="holds no task `b`"):
-        recorded_task(read_recording(report.results_file), suite, "b", "saved")
+        recorded_task(read_recording(record), suite, "b", "saved")

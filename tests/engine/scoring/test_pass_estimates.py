@@ -1,7 +1,5 @@
 """Estimates of how often new trials of a task would pass."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import pytest

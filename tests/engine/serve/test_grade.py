@@ -1,32 +1,18 @@
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.engine.serve.client import Engine
-from tests.engine.suites import GREETS, HANGS, run, task, write_suite
+from tests.engine.suites import GREETS, HANGS, recorded, task, write_suite
 from tests.patience import staying
 
 pytestmark = pytest.mark.check
 
 
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    """One engine for the tests that leave nothing behind in it."""
-    with Engine() as started:
-        yield started
-
-
 SAYS = "- {type: text, name: says, config: {contains: [adieu]}}\n"
-
-
-def recorded(path: Path) -> Path:
-    report, _ = run(path)
-    assert report.results_file is not None
-    return report.results_file
 
 
 def test_a_record_is_graded_per_task_and_grader(engine: Engine, tmp_path: Path) -> None:

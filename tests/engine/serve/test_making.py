@@ -1,6 +1,5 @@
 """The methods that make suites, tasks and graders: what `waza-engine new` does, for an editor."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,12 +9,6 @@ from tests.engine.serve.client import Engine
 SKILL = (
     "---\nname: pdf-filler\ndescription: Fills PDF forms. Use when asked to fill a form.\n---\n# PDF filler\n"
 )
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    with Engine() as started:
-        yield started
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The methods of upstream's table: their parameters, results and error codes."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +36,6 @@ inputs:
 expected: {output_contains: [hello], output_not_contains: [bye]}
 graders: [{type: text, name: own, weight: 2, config: {contains: [hello]}}]
 """
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    with Engine() as started:
-        yield started
 
 
 def result(engine: Engine, method: str, **params: Any) -> Any:

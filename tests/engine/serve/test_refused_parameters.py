@@ -1,7 +1,5 @@
 """A parameter that limits nothing, or that can name nothing, is refused and never means everything."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,6 +1,5 @@
 """The methods by which an editor lists what waits for a person, and records what the person says."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +20,6 @@ def suite(tmp_path: Path) -> str:
     path = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=HUMAN)
     run(path)
     return str(path)
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    with Engine() as started:
-        yield started
 
 
 def waiting(engine: Engine, suite: str, **which: Any) -> list[tuple[str, int, str]]:

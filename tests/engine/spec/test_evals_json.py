@@ -1,7 +1,5 @@
 """``evals.json`` and trigger lists: which are valid, and what is said of mistakes, at which line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -112,7 +110,6 @@ def test_a_key_that_is_set_twice_is_refused_at_its_line(tmp_path: Path) -> None:
     assert error_of(tmp_path, '[{"a": [{}, {"b": 1,\n"b": 2}]},\n{"c": 1, "c": 1}]').startswith("2: `b`")
 
 
-@pytest.mark.timeout(20)
 def test_a_file_in_which_every_case_has_a_mistake_is_refused_at_the_first(tmp_path: Path) -> None:
     cases = [{"id": number, "prompt": "p"} for number in range(20_000)]
     assert error_of(tmp_path, evals(*cases)).startswith("4: `evals[0]`: give at least one")

@@ -1,7 +1,5 @@
 """A Vally eval file as a suite: every grader has its counterpart or is refused, and verdicts are Vally's."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from textwrap import dedent, indent

@@ -9,7 +9,7 @@ from tests.protocol.fuzz.session import Limits
 
 pytestmark = pytest.mark.check
 
-MESSAGES = 2_500
+MESSAGES = 1_600
 SEEDS = (1, 2, 3, 4)
 PATIENT = Limits(hang_seconds=60, leave_seconds=30)
 

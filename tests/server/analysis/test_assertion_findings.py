@@ -1,7 +1,5 @@
 """Assertions are flagged exactly where evaluating them fails with a syntax or name error on Python 3.11."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import pytest

@@ -4,18 +4,13 @@ The drawings of all examples, carets included, are ``docs/diagnostics.md``: writ
 schemas``.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from waza_language_server.analysis import diagnose, grader_problems
 from waza_language_server.analysis.codes import CODES, GROUPS
 from waza_language_server.analysis.codes.code import Code
-from waza_language_server.analysis.rule import Found, Rule, View
 from waza_language_server.analysis.rules import RULES
 from waza_language_server.diagnostics_page import diagnostics_page, problems_of
 from waza_language_server.documentation import diagnostic_page
@@ -42,28 +37,8 @@ def test_every_code_that_a_rule_yields_is_in_the_table() -> None:
     assert written | set(FAULT_CODES) <= set(CODES)
 
 
-def test_every_code_has_a_rule_and_every_rule_has_codes() -> None:
-    assert {code for rule in RULES for code in rule.codes} == set(CODES)
+def test_the_names_of_rules_are_unique() -> None:
     assert len({rule.name for rule in RULES}) == len(RULES)
-
-
-@every_code
-def test_a_rule_yields_the_codes_of_its_row_alone(entry: Code, monkeypatch: pytest.MonkeyPatch) -> None:
-    yielded: set[tuple[str, str]] = set()
-
-    def watched(rules: Iterable[Rule[View]], view: View) -> Found:
-        for rule in rules:
-            for problem in rule.find(view):
-                yielded.add((rule.name, problem.code))
-                yield problem
-
-    for module in (diagnose, grader_problems):
-        monkeypatch.setattr(module, "found_by", watched)
-    # What was found in a grader is kept; a text of its own is looked at.
-    problems_of(entry, f"{entry.example}\n# {entry.code}\n")
-    rows = {rule.name: rule.codes for rule in RULES}
-    assert {code for _, code in yielded} >= {entry.code}
-    assert [(name, code) for name, code in yielded if code not in rows[name]] == []
 
 
 def test_the_page_is_what_the_rules_say() -> None:

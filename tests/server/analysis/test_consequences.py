@@ -1,7 +1,5 @@
 """One slip is told once, with nothing that goes with it elsewhere; what it hides is told beside it."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.server.analysis.drawing import EVAL, TASK, drawn, graders, problems

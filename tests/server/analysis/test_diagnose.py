@@ -65,8 +65,8 @@ def test_a_failing_rule_is_left_out_and_logged_once(
     def broken(_: object) -> Found:
         raise RuntimeError("boom")
 
-    monkeypatch.setattr(module, "GRADERS_RULES", [Rule("broken", broken, frozenset())])
-    monkeypatch.setattr(failures, "_told", set[str]())
+    monkeypatch.setattr(module, "SUITE_RULES", [Rule("broken", broken)])
+    monkeypatch.setattr(failures, "_logged", set[str]())
     with caplog.at_level(logging.ERROR):
         first = problems(TASK.replace("prompt: Go", "promt: Go"))
         problems(TASK)

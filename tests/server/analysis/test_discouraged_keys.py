@@ -1,7 +1,5 @@
 """Keys that are known and have no effect beside others."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.server.analysis.drawing import drawn, fixed, graders, problems

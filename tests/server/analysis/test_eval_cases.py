@@ -1,7 +1,5 @@
 """``evals.json`` and trigger lists: every mistake at its characters, and fixes that keep every other byte."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What an eval file as a whole shows: rows that run backwards, mock servers of one name."""
 
-from __future__ import annotations
-
 from tests.server.analysis.drawing import EVAL, drawn, fixed, problems
 from waza_language_server.syntax.tried_edits import apply
 

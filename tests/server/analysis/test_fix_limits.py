@@ -1,7 +1,5 @@
 """No fix loses what its problem does not cover, whatever the style or the damage of a text."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """A fix is validator on the whole document."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

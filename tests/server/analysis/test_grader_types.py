@@ -1,7 +1,5 @@
 """The type of a grader: unknown, missing, out of use."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -4,8 +4,6 @@ The collector looks at long-lived objects seldom, and what was read from a versi
 circles, it had let a server of small files grow by 100 MiB within minutes of typing.
 """
 
-from __future__ import annotations
-
 import gc
 from collections import Counter
 from collections.abc import Iterator

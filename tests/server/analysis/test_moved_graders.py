@@ -1,7 +1,5 @@
 """Items that an edit brings from one list of a file into another, against the same text read anew."""
 
-from __future__ import annotations
-
 from itertools import combinations, permutations
 
 import pytest
@@ -14,8 +12,6 @@ from waza_language_server.project.index import Project
 from waza_language_server.project.outline import Outline, outline
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
-from waza_language_server.schema.locate import grader_type
-from waza_language_server.syntax.nodes import Node
 
 pytestmark = pytest.mark.check
 
@@ -39,7 +35,7 @@ ORDERED = [(kind, old, new) for kind, keys in KEYS.items() for old, new in permu
 MANY = 66
 """More items than one node of the tree of a text holds side by side."""
 
-Told = tuple[list[tuple[object, ...]], dict[str | None, int], int, list[str | None], Outline]
+Told = tuple[list[tuple[object, ...]], list[str | None], list[str | None], Outline]
 
 
 def items(of: str, number: int) -> str:
@@ -48,21 +44,15 @@ def items(of: str, number: int) -> str:
     return "".join(ITEMS[of].format(name=f"n{at // 2}", type=types[at % 2]) for at in range(number))
 
 
-def is_misspelt(entry: Node) -> bool:
-    return grader_type(entry) == "txt"
-
-
 def told(document: Document) -> Told:
     """Return all that is kept by lists: problems, names and what the file says about itself."""
     catalog = default_catalog()
     found = diagnose(document, Workspace(Project(), catalog))
     entries = GraderEntries(document.tree, document.kind, catalog)
-    counted = entries.counted(name_of)
-    misspelt = [name_of(entry) for entry in entries.where(is_misspelt)]
+    misspelt = [name_of(entry) for entry in entries.of_types(("txt",))]
     return (
         [(each.code, each.span, each.message, each.severity, each.related, each.tag) for each in found],
-        dict(counted.by_value),
-        counted.total,
+        [name_of(entry) for entry in entries],
         misspelt,
         outline(document.tree),
     )

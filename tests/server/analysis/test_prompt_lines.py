@@ -1,7 +1,5 @@
 """Problems of prompts, captures, trials and adapters, at their exact characters; a run agrees with them."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """Items that a list has twice are marked where they stand again, and deleted where they say nothing else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Errors with which a run would judge nothing, or not what is meant."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -17,7 +15,7 @@ FINE = "- {type: text, name: a, config: {contains: [x]}}\n"
 def errors(directory: Path, graders: str, task: str = "", before: tuple[str, ...] = ("a",)) -> list[str]:
     put(directory, "tasks/t.yaml", f"id: t\nname: T\ninputs: {{prompt: Go}}\n{task}")
     suite = put(directory, "eval.yaml", HEAD + graders)
-    return [each.words for each in run_errors(workspace_with(), RunnableId(suite), before)]
+    return [each.description for each in run_errors(workspace_with(), RunnableId(suite), before)]
 
 
 @pytest.mark.parametrize(
@@ -57,4 +55,4 @@ def test_evals_of_other_tools_are_asked_about_by_what_they_judge(tmp_path: Path)
     stimuli = put(tmp_path, "a.eval.yaml", stimulus % "value: x")
     assert run_errors(workspace_with(), RunnableId(stimuli), ("output-contains",)) == ()
     (found,) = run_errors(workspace_with(), RunnableId(put(tmp_path, "a.eval.yaml", stimulus % "")), ())
-    assert found.words.startswith("a.eval.yaml, line 4: nothing-checked: ")
+    assert found.description.startswith("a.eval.yaml, line 4: nothing-checked: ")

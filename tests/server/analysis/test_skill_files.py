@@ -1,7 +1,5 @@
 """The frontmatter of a ``SKILL.md`` is checked; what stands below it, and other agents' keys, are not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

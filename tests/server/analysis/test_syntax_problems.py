@@ -1,7 +1,5 @@
 """A slip that makes several lines unreadable is one problem, and its fix makes them all readable."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, problems

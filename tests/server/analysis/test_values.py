@@ -1,7 +1,5 @@
 """A value of the wrong type, none of the allowed ones or beyond its limits is one problem on that value."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """Patterns in words: every word is true of the engine that searches the pattern."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

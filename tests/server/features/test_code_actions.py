@@ -1,7 +1,5 @@
 """Fixes are offered where their problem is, only when they work, and all safe ones at once."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tests.server.project.files import workspace_with

@@ -1,7 +1,5 @@
 """Files are deleted: entries of lists that are nothing but their paths go with them, all else stays."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

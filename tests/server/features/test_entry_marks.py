@@ -1,7 +1,5 @@
 """The entries of ``tasks`` in an eval file are marked with what their task files came to."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from pathlib import Path
 from typing import Any

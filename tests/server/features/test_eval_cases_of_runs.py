@@ -1,7 +1,5 @@
 """Lenses, scores and the test tree of ``evals.json`` and trigger lists, with records of the engine itself."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 from pathlib import Path

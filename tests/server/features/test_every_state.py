@@ -1,7 +1,5 @@
 """Every feature answers in every state of the text: random edits of real files, and no exception."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

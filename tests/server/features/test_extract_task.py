@@ -1,7 +1,5 @@
 """An inline task moves to a file of its own: it stays the same task of the same suite."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What is offered and applied depends on the text alone: however long it takes, it is the same."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from itertools import count

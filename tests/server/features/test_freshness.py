@@ -1,7 +1,5 @@
 """The engine's affected tasks are those whose results an editor marks as stale."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

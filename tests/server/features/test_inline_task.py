@@ -1,7 +1,5 @@
 """A task file moves into the eval file that names it: it stays the same task, and moving it out undoes it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

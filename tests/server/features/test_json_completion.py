@@ -1,7 +1,5 @@
 """Completion in ``evals.json`` and trigger lists: what is accepted leaves valid JSON."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

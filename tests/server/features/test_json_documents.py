@@ -1,7 +1,5 @@
 """``evals.json`` in every state of its text, and edits of names and files that change it."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

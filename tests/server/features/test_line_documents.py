@@ -1,7 +1,5 @@
 """Prompts, captures, trials and adapters in every state of their text; completion, hover, links, symbols."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A live verdict is of the files as they are that it was judged by, and of no others."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from datetime import UTC, datetime

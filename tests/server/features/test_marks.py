@@ -1,7 +1,5 @@
 """Marks say in one word what hints say in few."""
 
-from __future__ import annotations
-
 import pytest
 
 from waza_language_server.features.scores.inlay_hints import InlayHint

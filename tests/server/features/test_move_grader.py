@@ -1,7 +1,5 @@
 """A grader moves between suite and tasks: the same graders judge the same tasks, or the title says."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Files and folders are renamed or moved: the paths of the suites that name them follow."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

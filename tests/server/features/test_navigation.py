@@ -1,7 +1,5 @@
 """Definition, references, highlights and symbols: who names what in the files of a suite."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.server.features.suites import EVAL, FIRST, OWN, Opened, open_at_cursor

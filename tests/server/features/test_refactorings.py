@@ -1,7 +1,5 @@
 """Refactorings keep the meaning and the comments; applied and undone, the text is what it was."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.server.project.files import workspace_with

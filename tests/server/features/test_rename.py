@@ -1,7 +1,5 @@
 """Another name for a grader, a task, a skill or an anchor: every place, each in its own style."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

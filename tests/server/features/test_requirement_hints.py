@@ -1,7 +1,5 @@
 """In a ``SKILL.md`` each promise says how many tests name it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.server.project.files import opened, put, workspace_with

@@ -1,7 +1,5 @@
 """What can be run from a file, and the lenses that offer it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Another name for a skill: its folder follows, and no suite has a problem that it did not have before."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

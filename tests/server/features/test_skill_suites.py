@@ -1,7 +1,5 @@
 """In a ``SKILL.md`` the suites that test its skill can be run, and show how they came out."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from pathlib import Path
 

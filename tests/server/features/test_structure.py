@@ -1,7 +1,5 @@
 """Outline, folding, growing selections and links of suite files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path

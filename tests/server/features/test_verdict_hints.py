@@ -1,7 +1,5 @@
 """Every line that was judged says so: suite, task, expectation, metric and trigger prompt."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 from pathlib import Path

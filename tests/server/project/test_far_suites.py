@@ -1,7 +1,5 @@
 """Suites whose globs lead out of their folder are known to their tasks once the workspace was read."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Ordinary YAML files of other tools are no eval files, whatever their names and their style."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """JSON files: evals of skills are claimed by their content, the JSON of other tools never."""
 
-from __future__ import annotations
-
 import json
 from itertools import chain
 from pathlib import Path, PurePosixPath

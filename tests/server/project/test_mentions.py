@@ -1,17 +1,16 @@
-"""What a file names; one name is found without looking at everything, and found alike."""
-
-from pathlib import Path
+"""What a file names; a file that is searched for a name shows all that it has of it."""
 
 import pytest
 
 from tests.server.features.suites import EVAL, FIRST, OWN
+from tests.server.project.files import workspace_with
 from tests.server.project.test_suite_file import SUITE as ANCHORED
 from tests.shared_corpus import needs_corpus, suite_files
 from waza_language_server.project.document import Document, DocumentKind
-from waza_language_server.project.mentions import anchors, mention_at, mentions, mentions_of
+from waza_language_server.project.mentions import anchors, mention_at, mentions
+from waza_language_server.project.naming_places import mentions_in
 from waza_language_server.project.suite_files import SuiteSource
 from waza_language_server.schema.catalog import default_catalog
-from waza_language_server.syntax.tree import parse
 from waza_language_server.text.span import Span
 
 PLAIN = ANCHORED.replace("&polite", "").replace("- *polite", "").replace("&both", "").replace(" *both", "")
@@ -64,11 +63,11 @@ def test_an_anchor_is_found_at_each_of_its_characters(text: str) -> None:
 
 
 def alike(text: str, kind: DocumentKind) -> None:
-    tree, catalog = parse(text), default_catalog()
-    file = SuiteSource("file:///somewhere/file.yaml", Path("/somewhere/file.yaml"), kind)
-    everything = [each for each in mentions(file, tree, catalog) if each.kind != "file"]
+    document = Document("file:///somewhere/file.yaml", 1, text, kind)
+    file, workspace = SuiteSource.of(document), workspace_with(document)
+    everything = [each for each in mentions(file, document.tree, workspace.catalog) if each.kind != "file"]
     for name in {each.name for each in everything}:
-        found = {_key(each) for each in mentions_of(file, tree, catalog, name)}
+        found = {_key(each) for each in mentions_in(workspace, file, name) if each.name == name}
         assert found == {_key(each) for each in everything if each.name == name}
 
 

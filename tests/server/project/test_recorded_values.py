@@ -1,7 +1,5 @@
 """What decides the scores of a suite as it is written now: in open texts, and on the disk."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

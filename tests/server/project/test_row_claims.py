@@ -1,7 +1,5 @@
 """Files of agent-eval-harness are claimed by content, name and suite; the JSON of other tools never is."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Where tasks and graders may stand in a suite file; all that lists them lists the same ones."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

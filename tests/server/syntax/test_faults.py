@@ -1,5 +1,6 @@
 """Faults of the text: the right characters, one sentence with the cure, and repairs that work."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from waza_language_server.features.annotated_source import Caret, annotate_sourc
 from waza_language_server.syntax.fault import FAULT_CODES, SyntaxFault
 from waza_language_server.syntax.tree import parse
 from waza_language_server.syntax.tried_edits import apply
+
+CARETS = re.compile(r" *\^+ ")
 
 
 def drawn(text: str) -> str:
@@ -46,20 +49,122 @@ def test_every_kind_of_fault_has_its_code(text: str, code: str) -> None:
     assert [fault.code for fault in parse(text).errors] == [code]
 
 
-def test_an_open_quote() -> None:
-    assert drawn('name: "x\nskill: y\n') == snapshot("""\
+FAULTS = {
+    "an open quote": """\
 name: "x
       ^^ The quote opened here is never closed; end the text with `"`.
 skill: y
-""")
-
-
-def test_an_open_single_quote() -> None:
-    assert drawn("name: 'x\nskill: y\n") == snapshot("""\
+""",
+    "an open single quote": """\
 name: 'x
       ^^ The quote opened here is never closed; end the text with `'`.
 skill: y
-""")
+""",
+    "text behind a quote": """\
+name: "x" y
+          ^ The quoted text ends before this; put the whole value in quotes, or double the quotes inside it.
+""",
+    "a colon in a value": """\
+prompt: Explain: the loop
+        ^^^^^^^^^^^^^^^^^ A value with `: ` inside is read as a key of its own; put the value in quotes.
+""",
+    "an escape that yaml does not know": """\
+- "\\d+"
+   ^^ `\\d` means nothing in double quotes; put the text in single quotes or write `\\\\d`.
+""",
+    "an open bracket": """\
+tags: [a, b
+      ^^^^^ The `[` opened here is never closed; add a `]`.
+name: x
+""",
+    "text behind a bracket": """\
+tags: [a] b
+          ^ The value from `[` to `]` ends before this; quote it all or start a new line.
+""",
+    "a bracket that closes nothing": """\
+tags: a]
+name: ]
+      ^ This `]` closes nothing; put the value in quotes.
+""",
+    "a missing space after a colon": """\
+name:x
+^^^^^ A space is missing after `name:`; write one before the value.
+skill: y
+""",
+    "a missing colon": """\
+config
+^^^^^^ A colon is missing here; write `config:`.
+  model: x
+""",
+    "a half typed key": """\
+name: x
+ski
+^^^ A key is expected here; write `ski: ` and a value.
+tasks: []
+""",
+    "a line that does not line up": """\
+graders:
+  - name: x
+     type: y
+     ^^^^^^^ This line does not line up with the other keys of this mapping; indent it by 4 spaces.
+    weight: 1
+""",
+    "an item that does not line up": """\
+tasks:
+  - a: 1
+   - b
+   ^^^ This line does not line up with the other items of this list; indent it by 2 spaces.
+  - c
+""",
+    "a key of the file that is indented": """\
+config:
+  model: x
+ tasks:
+ ^^^^^^ This line does not line up with the other keys of the file; do not indent it.
+  - a
+""",
+    "an item among keys": """\
+name: x
+- y
+^^^ A list item cannot be among keys; indent it below the key it belongs to.
+""",
+    "an item without a dash": """\
+graders:
+  - name: x
+  name: y
+  ^^^^^^^ A list item starts with a dash; write `- ` before this.
+""",
+    "a value and lines below it": """\
+config: x
+  model: y
+  ^^^^^^^^ `config` has a value already; do not indent this, or quote the text above if this belongs to it.
+""",
+    "a duplicate key of the file": """\
+name: x
+tasks: []
+name: y
+^^^^ `name` is set twice in this mapping; keep one of the two.
+""",
+    "an alias without an anchor": """\
+a: *b
+   ^^ No anchor `&b` is defined before this alias; put the value in quotes if it is a string.
+c: &b 1
+d: *b
+""",
+    "a second document": """\
+---
+name: x
+---
+^^^ A file holds one document; what follows this line is ignored, so move it to a file of its own.
+name: y
+""",
+}
+
+
+@pytest.mark.parametrize("drawing", FAULTS.values(), ids=FAULTS)
+def test_a_fault_is_marked_with_its_cure(drawing: str) -> None:
+    source = "".join(line for line in drawing.splitlines(keepends=True) if not CARETS.match(line))
+    assert drawn(source) == drawing
 
 
 @pytest.mark.parametrize(
@@ -85,29 +190,8 @@ def test_two_halves_of_a_character_become_the_character() -> None:
     assert repaired('a: "x \\ud83d\\ude00 y"\n') == 'a: "x 😀 y"\n'
 
 
-def test_text_behind_a_quote() -> None:
-    assert drawn('name: "x" y\n') == snapshot("""\
-name: "x" y
-          ^ The quoted text ends before this; put the whole value in quotes, or double the quotes inside it.
-""")
-
-
 def test_an_anchor_stays_in_front_of_a_text_that_is_quoted_anew() -> None:
     assert repaired('a: &p "x "y"\n') == "a: &p 'x \"y'\n"
-
-
-def test_a_colon_in_a_value() -> None:
-    assert drawn("prompt: Explain: the loop\n") == snapshot("""\
-prompt: Explain: the loop
-        ^^^^^^^^^^^^^^^^^ A value with `: ` inside is read as a key of its own; put the value in quotes.
-""")
-
-
-def test_an_escape_that_yaml_does_not_know() -> None:
-    assert drawn('- "\\d+"\n') == snapshot("""\
-- "\\d+"
-   ^^ `\\d` means nothing in double quotes; put the text in single quotes or write `\\\\d`.
-""")
 
 
 def test_a_tab() -> None:
@@ -115,109 +199,6 @@ def test_a_tab() -> None:
 config:
     model: x
 ^^^^ This line is indented with a tab; use spaces.
-""")
-
-
-def test_an_open_bracket() -> None:
-    assert drawn("tags: [a, b\nname: x\n") == snapshot("""\
-tags: [a, b
-      ^^^^^ The `[` opened here is never closed; add a `]`.
-name: x
-""")
-
-
-def test_text_behind_a_bracket() -> None:
-    assert drawn("tags: [a] b\n") == snapshot("""\
-tags: [a] b
-          ^ The value from `[` to `]` ends before this; quote it all or start a new line.
-""")
-
-
-def test_a_bracket_that_closes_nothing() -> None:
-    assert drawn("tags: a]\nname: ]\n") == snapshot("""\
-tags: a]
-name: ]
-      ^ This `]` closes nothing; put the value in quotes.
-""")
-
-
-def test_a_missing_space_after_a_colon() -> None:
-    assert drawn("name:x\nskill: y\n") == snapshot("""\
-name:x
-^^^^^ A space is missing after `name:`; write one before the value.
-skill: y
-""")
-
-
-def test_a_missing_colon() -> None:
-    assert drawn("config\n  model: x\n") == snapshot("""\
-config
-^^^^^^ A colon is missing here; write `config:`.
-  model: x
-""")
-
-
-def test_a_half_typed_key() -> None:
-    assert drawn("name: x\nski\ntasks: []\n") == snapshot("""\
-name: x
-ski
-^^^ A key is expected here; write `ski: ` and a value.
-tasks: []
-""")
-
-
-def test_a_line_that_does_not_line_up() -> None:
-    assert drawn("graders:\n  - name: x\n     type: y\n    weight: 1\n") == snapshot("""\
-graders:
-  - name: x
-     type: y
-     ^^^^^^^ This line does not line up with the other keys of this mapping; indent it by 4 spaces.
-    weight: 1
-""")
-
-
-def test_an_item_that_does_not_line_up() -> None:
-    assert drawn("tasks:\n  - a: 1\n   - b\n  - c\n") == snapshot("""\
-tasks:
-  - a: 1
-   - b
-   ^^^ This line does not line up with the other items of this list; indent it by 2 spaces.
-  - c
-""")
-
-
-def test_a_key_of_the_file_that_is_indented() -> None:
-    assert drawn("config:\n  model: x\n tasks:\n  - a\n") == snapshot("""\
-config:
-  model: x
- tasks:
- ^^^^^^ This line does not line up with the other keys of the file; do not indent it.
-  - a
-""")
-
-
-def test_an_item_among_keys() -> None:
-    assert drawn("name: x\n- y\n") == snapshot("""\
-name: x
-- y
-^^^ A list item cannot be among keys; indent it below the key it belongs to.
-""")
-
-
-def test_an_item_without_a_dash() -> None:
-    assert drawn("graders:\n  - name: x\n  name: y\n") == snapshot("""\
-graders:
-  - name: x
-  name: y
-  ^^^^^^^ A list item starts with a dash; write `- ` before this.
-""")
-
-
-def test_a_value_and_lines_below_it() -> None:
-    assert drawn("config: x\n  model: y\n") == snapshot("""\
-config: x
-  model: y
-  ^^^^^^^^ `config` has a value already; do not indent this, or quote the text above if this belongs to it.
 """)
 
 
@@ -234,36 +215,8 @@ def test_a_duplicate_key_names_both_places() -> None:
     assert fault.related[0].span.start < fault.span.start
 
 
-def test_a_duplicate_key_of_the_file() -> None:
-    assert drawn("name: x\ntasks: []\nname: y\n") == snapshot("""\
-name: x
-tasks: []
-name: y
-^^^^ `name` is set twice in this mapping; keep one of the two.
-""")
-
-
 def test_the_merge_key_may_repeat() -> None:
     assert parse("a: &a {}\nb:\n  <<: *a\n  <<: *a\n").errors == ()
-
-
-def test_an_alias_without_an_anchor() -> None:
-    assert drawn("a: *b\nc: &b 1\nd: *b\n") == snapshot("""\
-a: *b
-   ^^ No anchor `&b` is defined before this alias; put the value in quotes if it is a string.
-c: &b 1
-d: *b
-""")
-
-
-def test_a_second_document() -> None:
-    assert drawn("---\nname: x\n---\nname: y\n") == snapshot("""\
----
-name: x
----
-^^^ A file holds one document; what follows this line is ignored, so move it to a file of its own.
-name: y
-""")
 
 
 @pytest.mark.parametrize("text", ["---\na: 1\n", "a: 1\n---\n", "a: 1\n...\n# end\n", "a: |\n  ---\n"])

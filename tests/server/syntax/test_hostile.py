@@ -1,7 +1,5 @@
 """A document that was made to be slow costs no more than a long one, and reading it can pause."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from typing import Literal

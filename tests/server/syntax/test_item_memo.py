@@ -1,7 +1,5 @@
 """What is remembered of the items of a list, over edits of the text."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

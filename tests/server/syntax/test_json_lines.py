@@ -1,7 +1,5 @@
 """The reader of JSON Lines: each line is a document of its own, and a broken one harms no other."""
 
-from __future__ import annotations
-
 import json
 import random
 

@@ -1,7 +1,5 @@
 """The JSON reader: valid text gives what ``json.loads`` gives; damaged text keeps all that can be read."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -3,8 +3,6 @@
 The tests try a few of them, ``search.py`` thousands.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence

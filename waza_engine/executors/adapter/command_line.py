@@ -92,7 +92,7 @@ def prompt_of(
     iterative = adapter.session_mode == "iterative"
     if request.instructions and not has_own_way and (first or iterative):
         parts.append(request.instructions)
-    template = adapter.history_template or HistoryTemplate(turnFormat=_TURN)
+    template = adapter.history_template or HistoryTemplate.model_validate({"turnFormat": _TURN})
     if iterative and template.system:
         parts.append(template.system)
     if iterative and history:

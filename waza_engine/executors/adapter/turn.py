@@ -18,7 +18,7 @@ from waza_engine.executors.adapter.events import Line, ToolState, Update, event_
 from waza_engine.executors.base import unheard, unpaid, unwatched
 from waza_engine.peers.bounds import LONGEST_MESSAGE_BYTES, MOST_BYTES
 from waza_engine.spec.adapter import AdapterFile
-from waza_engine.vocabulary import ModelUsage, PaidAnswer, SkillInvocation, ToolCall, Usage
+from waza_engine.vocabulary import TOKENS, ModelUsage, PaidAnswer, SkillInvocation, ToolCall, Usage
 
 _WRITING = re.compile(r"write|edit|create|patch|replace|delete|remove", re.IGNORECASE)
 _TOLD = re.compile(r"output|result", re.IGNORECASE)
@@ -384,10 +384,7 @@ def usage_of_figures(found: Mapping[str, float], model: str, turns: int) -> Usag
     if not found:
         return None
     metrics = ModelUsage(
-        input_tokens=int(found.get("input_tokens", 0)),
-        output_tokens=int(found.get("output_tokens", 0)),
-        cache_read_tokens=int(found.get("cache_read_tokens", 0)),
-        cache_write_tokens=int(found.get("cache_write_tokens", 0)),
+        **{name: int(found.get(name, 0)) for name in TOKENS},
         request_count=turns,
         request_cost=found.get("premium_requests", 0.0),
     )

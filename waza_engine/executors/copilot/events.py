@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any, cast
 
 from waza_engine.executors.base import unpaid, unwatched
 from waza_engine.peers.bounds import Intake, PeerError
+from waza_engine.results.json_values import number, text_of, whole
 from waza_engine.vocabulary import ModelUsage, PaidAnswer, SkillInvocation, ToolCall, Usage
 
 Json = Mapping[str, Any]
@@ -127,7 +128,7 @@ class TurnRecord:
             self.events.append(self._entry(kind, data, agent))
 
     def _is_untold(self, kind: str, data: Json) -> bool:
-        identifier = _text(data.get("toolCallId"))
+        identifier = text_of(data.get("toolCallId"))
         if kind in ("tool.execution_start", "tool.user_requested") and data.get("toolName") == _UNTOLD_TOOL:
             self._untold_calls.add(identifier)
         return bool(identifier) and identifier in self._untold_calls
@@ -143,20 +144,20 @@ class TurnRecord:
         return False
 
     def _invoke_skill(self, data: Json) -> None:
-        if name := _text(data.get("name")):
-            self.skill_invocations.append(SkillInvocation(name, _text(data.get("path"))))
+        if name := text_of(data.get("name")):
+            self.skill_invocations.append(SkillInvocation(name, text_of(data.get("path"))))
 
     def _look_at_servers(self, data: Json) -> None:
         listed = cast("list[Json]", data.get("servers") or [data])
         for server in listed:
-            name = _text(server.get("serverName")) or _text(server.get("name"))
+            name = text_of(server.get("serverName")) or text_of(server.get("name"))
             if server.get("status") == "failed":
-                self.broken_servers[name] = _text(server.get("error"))
+                self.broken_servers[name] = text_of(server.get("error"))
             else:
                 self.broken_servers.pop(name, None)
 
     def _say(self, data: Json, agent: str) -> None:
-        text = _text(data.get("content"))
+        text = text_of(data.get("content"))
         if not agent:
             self._answer.append(text)
         if text:
@@ -166,11 +167,11 @@ class TurnRecord:
         if agent:
             return
         code = data.get("statusCode")
-        self.error = _text(data.get("message")) or "it does not say why"
+        self.error = text_of(data.get("message")) or "it does not say why"
         self.status_code = code if isinstance(code, int) else None
 
     def _start(self, data: Json) -> None:
-        identifier, name = _text(data.get("toolCallId")), _text(data.get("toolName"))
+        identifier, name = text_of(data.get("toolCallId")), text_of(data.get("toolName"))
         if identifier and name and identifier not in self._calls:
             arguments = data.get("arguments")
             given: Json = cast("Any", arguments) if isinstance(arguments, dict) else {}
@@ -180,21 +181,21 @@ class TurnRecord:
             self.paid(PaidAnswer(calls=(call,)))
 
     def _complete(self, data: Json) -> None:
-        started = self._calls.get(_text(data.get("toolCallId")))
+        started = self._calls.get(text_of(data.get("toolCallId")))
         if started is not None and not started.ended:
             started.ended = True
             started.call = replace(started.call, result=_result(data), success=data.get("success") is True)
 
     def _count(self, data: Json) -> None:
         spent = ModelUsage(
-            input_tokens=_whole(data.get("inputTokens")),
-            output_tokens=_whole(data.get("outputTokens")),
-            cache_read_tokens=_whole(data.get("cacheReadTokens")),
-            cache_write_tokens=_whole(data.get("cacheWriteTokens")),
+            input_tokens=whole(data.get("inputTokens")),
+            output_tokens=whole(data.get("outputTokens")),
+            cache_read_tokens=whole(data.get("cacheReadTokens")),
+            cache_write_tokens=whole(data.get("cacheWriteTokens")),
             request_count=1,
-            request_cost=_number(data.get("cost")),
+            request_cost=number(data.get("cost")),
         )
-        model = _text(data.get("model"))
+        model = text_of(data.get("model"))
         by_model = dict(self._usage.model_metrics)
         by_model[model] = _added(by_model.get(model, ModelUsage()), spent)
         self._usage = usage_of_models(by_model)
@@ -212,10 +213,10 @@ class TurnRecord:
             if result is not None:
                 entry["tool_result"] = result
         for key, name in (("tool_call_id", "toolCallId"), ("tool_name", "toolName")):
-            if _text(data.get(name)):
+            if text_of(data.get(name)):
                 entry[key] = data[name]
         if kind == "skill.invoked":
-            entry |= {key: data[key] for key in ("name", "path") if _text(data.get(key))}
+            entry |= {key: data[key] for key in ("name", "path") if text_of(data.get(key))}
         if agent:
             entry["agent_id"] = agent
         return entry
@@ -247,14 +248,8 @@ def usage_since(before: Usage, now: Usage) -> Usage:
 
 
 def _added(one: ModelUsage, other: ModelUsage, sign: int = 1) -> ModelUsage:
-    return ModelUsage(
-        input_tokens=one.input_tokens + sign * other.input_tokens,
-        output_tokens=one.output_tokens + sign * other.output_tokens,
-        cache_read_tokens=one.cache_read_tokens + sign * other.cache_read_tokens,
-        cache_write_tokens=one.cache_write_tokens + sign * other.cache_write_tokens,
-        request_count=one.request_count + sign * other.request_count,
-        request_cost=one.request_cost + sign * other.request_cost,
-    )
+    both = zip(astuple(one), astuple(other), strict=True)
+    return ModelUsage(*(mine + sign * its for mine, its in both))
 
 
 def _result(data: Json) -> Json | None:
@@ -262,25 +257,13 @@ def _result(data: Json) -> Json | None:
     result = data.get("result")
     if isinstance(result, Mapping):
         given = cast("Json", result)
-        content = _text(given.get("content"))
-        detailed = _text(given.get("detailedContent"))
+        content = text_of(given.get("content"))
+        detailed = text_of(given.get("detailedContent"))
         return {
             "content": content,
             **({"detailedContent": detailed} if detailed not in ("", content) else {}),
         }
     error = data.get("error")
     if isinstance(error, Mapping):
-        return {"content": _text(cast("Json", error).get("message"))}
+        return {"content": text_of(cast("Json", error).get("message"))}
     return None
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _whole(value: object) -> int:
-    return int(_number(value))
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from typing import Annotated
 
 from pydantic import Field
 
@@ -22,7 +23,7 @@ from waza_engine.graders.judging.judge import (
 )
 from waza_engine.graders.judging.replies import is_refusal, quoted_reply
 from waza_engine.masking import masked
-from waza_engine.spec.fields import PlainText
+from waza_engine.spec.fields import PlainText, kind
 
 _UNIT_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _PART = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
@@ -51,11 +52,10 @@ LIMIT_VARIABLE = "WAZA_PROMPT_GRADER_TIMEOUT"
 class JudgedConfig(GraderConfig):
     """The options of every judge."""
 
-    model: PlainText | None = Field(
+    model: Annotated[PlainText, kind("model")] | None = Field(
         default=None,
         description="The model of the judge. Default: `judge_model` of the eval, else the model of the run.",
         examples=["gpt-4o-mini"],
-        json_schema_extra={"x-waza-kind": "model"},
     )
 
     @property

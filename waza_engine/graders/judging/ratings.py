@@ -135,8 +135,8 @@ def _tool_calls(calls: Iterable[ToolCall] | None) -> str:
     for number, call in enumerate(calls or (), 1):
         lines.append(f"{number}. {call.name} {_as_text(call.arguments)}")
         if call.result is not None:
-            said = "result" if call.success else "failed"
-            lines.append(f"   {said}: {_result(call.result)}")
+            outcome = "result" if call.success else "failed"
+            lines.append(f"   {outcome}: {_result(call.result)}")
     return "\n".join(lines)
 
 
@@ -224,10 +224,10 @@ def rate(rating: Rating, context: GradingContext) -> Verdict:
     reply, response = asked(rating, prompt, scale, context)
     score = scale.score(reply.rating)
     passed = reaches(score, rating.threshold)
-    said = f"Rated {scale.shown(reply.rating)}" + ("" if scale.words else f" on the scale {scale.text}")
+    sentence = f"Rated {scale.shown(reply.rating)}" + ("" if scale.words else f" on the scale {scale.text}")
     if not passed:
         shown, threshold = format_below(score, rating.threshold)
-        said += f" (score {shown}, the threshold is {threshold})"
+        sentence += f" (score {shown}, the threshold is {threshold})"
     details: dict[str, Any] = {
         **rating_details(reply, scale, prompt, response),
         "threshold": rating.threshold,
@@ -235,7 +235,7 @@ def rate(rating: Rating, context: GradingContext) -> Verdict:
     }
     if notes:
         details["notes"] = notes
-    return Verdict(score, passed, ": ".join(text for text in (said, reply.reasoning) if text), details)
+    return Verdict(score, passed, ": ".join(text for text in (sentence, reply.reasoning) if text), details)
 
 
 def asked(rating: Rating, prompt: str, scale: Scale, context: GradingContext) -> tuple[Reply, str]:

@@ -93,8 +93,8 @@ def is_a_rating(text: str) -> bool:
 def without_thoughts(text: str) -> str:
     """Return a reply without the model's thoughts before it; "" for one that was still thinking."""
     ends = list(_THOUGHT_END.finditer(text))
-    said = text[ends[-1].end() :] if ends else text
-    return "" if _THOUGHT_START.match(said) else said
+    reply = text[ends[-1].end() :] if ends else text
+    return "" if _THOUGHT_START.match(reply) else reply
 
 
 def _criterion(before: str) -> str:
@@ -361,9 +361,9 @@ def _as_text(value: object) -> str:
     return value.strip() if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def is_refusal(said: str) -> bool:
+def is_refusal(reply: str) -> bool:
     """Return whether a reply begins with a refusal to judge, whatever rating comes after it."""
-    return _REFUSAL.match(" ".join(without_thoughts(said).replace("\u2019", "'").split())) is not None
+    return _REFUSAL.match(" ".join(without_thoughts(reply).replace("\u2019", "'").split())) is not None
 
 
 def quoted_reply(text: str) -> str:

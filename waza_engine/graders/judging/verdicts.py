@@ -77,10 +77,10 @@ class VerdictBox:
             passes, fails = list(self._passes), list(self._fails)
         details = {**details, "passes": _joined(passes), "failures": _joined(fails)}
         if not passes and not fails:
-            said = str(details.get("response", ""))
-            told = f"{NO_VERDICT}; it replied {quoted_reply(said) if said.strip() else 'nothing'}"
-            silent = unjudged_details("silent", told[0].lower() + told[1:])
-            return Verdict(0.0, passed=False, feedback=told, details=details | silent)
+            reply = str(details.get("response", ""))
+            feedback = f"{NO_VERDICT}; it replied {quoted_reply(reply) if reply.strip() else 'nothing'}"
+            silent = unjudged_details("silent", feedback[0].lower() + feedback[1:])
+            return Verdict(0.0, passed=False, feedback=feedback, details=details | silent)
         return Verdict(
             score=len(passes) / (len(passes) + len(fails)),
             passed=not fails,
@@ -89,11 +89,11 @@ class VerdictBox:
         )
 
     def _note(self, verdicts: list[str], kind: str, arguments: Mapping[str, Any]) -> str:
-        said = [str(arguments.get(key) or "").strip() for key in _ABOUT]
+        reasons = [str(arguments.get(key) or "").strip() for key in _ABOUT]
         with self._lock:
             if len(verdicts) >= _MOST:
                 return "There are too many verdicts; end your answer."
-            verdicts.append(": ".join([kind, *(text for text in said if text)]))
+            verdicts.append(": ".join([kind, *(text for text in reasons if text)]))
         return "Recorded. Call again for every further criterion, then end your answer."
 
 
@@ -141,11 +141,11 @@ def decided(votes: Sequence[Verdict], aggregate: Aggregate, threshold: float | N
         passed = reaches(score, threshold)
     telling = next((vote for vote in votes if vote.passed == passed), votes[0])
     spread = f"{format_score(min(scores))}–{format_score(max(scores))}"
-    told = f"{passes} of {len(votes)} votes pass, scores {spread}"
+    summary = f"{passes} of {len(votes)} votes pass, scores {spread}"
     each = [{"score": vote.score, "passed": vote.passed, "feedback": vote.feedback} for vote in votes]
     details = {**telling.details, "votes": each, "aggregate": aggregate, "spread": max(scores) - min(scores)}
     return replace(
-        telling, score=score, passed=passed, feedback=f"{told}: {telling.feedback}", details=details
+        telling, score=score, passed=passed, feedback=f"{summary}: {telling.feedback}", details=details
     )
 
 
@@ -349,8 +349,8 @@ class CriteriaBox:
         with self._lock:
             results = self._results
         if not results:
-            said = quoted_reply(response) if response.strip() else "nothing"
-            raise GraderError(f"the judge did not decide the criteria: {problem}; it replied {said}")
+            reply = quoted_reply(response) if response.strip() else "nothing"
+            raise GraderError(f"the judge did not decide the criteria: {problem}; it replied {reply}")
         failed = [result for result in results if not result.passed]
         checks = tuple(
             Check(

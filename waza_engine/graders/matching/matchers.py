@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
 from pydantic import Field
 
 from waza_engine.graders.base import GraderConfig, GraderError
 from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
-from waza_engine.spec.block import Given
-from waza_engine.spec.fields import Number, PlainText
+from waza_engine.spec.block import Given, misspelt
+from waza_engine.spec.fields import Number, PlainText, kind
 from waza_engine.vocabulary import ToolCall
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class NumberRange(GraderConfig):
 
     at_least_one: ClassVar = dict.fromkeys(("gte", "lte", "gt", "lt"), Given.PRESENT)
     null_is_absent: ClassVar = False
-    misspellings: ClassVar = {"min": "gte", "max": "lte", "minimum": "gte", "maximum": "lte"}
+    misspellings: ClassVar = misspelt({"gte": ("min", "minimum"), "lte": ("max", "maximum")})
 
     def holds(self, value: object) -> bool:
         """Return whether a value is a number inside the bounds."""
@@ -51,14 +51,13 @@ class ArgumentMatcher(GraderConfig):
         description="The argument equals this value; `42` and `42.0` are equal.",
         examples=["git status"],
     )
-    regex: PlainText | None = Field(
+    regex: Annotated[PlainText, kind("regex")] | None = Field(
         default=None,
         description=(
             "A regular expression (RE2, upper and lower case differ) that matches somewhere in the argument."
         ),
         examples=["^git (status|diff)"],
         min_length=1,
-        json_schema_extra={"x-waza-kind": "regex"},
     )
     contains: PlainText | None = Field(
         default=None,
@@ -79,14 +78,9 @@ class ArgumentMatcher(GraderConfig):
     exactly_one: ClassVar = ("equals", "regex", "contains", "range", "json_schema")
     null_is_absent: ClassVar = False
     unknown_keys: ClassVar = "error"
-    misspellings: ClassVar = {
-        "equal": "equals",
-        "eq": "equals",
-        "pattern": "regex",
-        "matches": "regex",
-        "match": "regex",
-        "schema": "json_schema",
-    }
+    misspellings: ClassVar = misspelt(
+        {"equals": ("equal", "eq"), "regex": ("pattern", "matches", "match"), "json_schema": "schema"}
+    )
 
     def check_patterns(self, place: str) -> None:
         """Raise ``GraderError`` when the regular expression or the JSON Schema is invalid."""
@@ -160,14 +154,14 @@ def _json_parts(value: object) -> Iterator[str]:
         case Mapping():
             block = cast("Mapping[Any, Any]", value)
             yield "{"
-            for place, key in enumerate(sorted(block, key=str)):
-                yield f"{',' if place else ''}{json.dumps(str(key), ensure_ascii=False)}:"
+            for index, key in enumerate(sorted(block, key=str)):
+                yield f"{',' if index else ''}{json.dumps(str(key), ensure_ascii=False)}:"
                 yield from _json_parts(block[key])
             yield "}"
         case list() | tuple():
             yield "["
-            for place, item in enumerate(cast("Sequence[Any]", value)):
-                yield "," if place else ""
+            for index, item in enumerate(cast("Sequence[Any]", value)):
+                yield "," if index else ""
                 yield from _json_parts(item)
             yield "]"
         case _:

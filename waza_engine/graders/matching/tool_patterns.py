@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from waza_engine.graders.base import GraderConfig, GraderError
 from waza_engine.graders.matching.matchers import ArgumentMatcher, matches, text_of
 from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
-from waza_engine.spec.fields import PlainText
+from waza_engine.spec.block import misspelt
+from waza_engine.spec.fields import PlainText, kind
 from waza_engine.vocabulary import ToolCall
 
 _SAME_TOOLS = {
@@ -61,12 +62,9 @@ class ExpectedCall(GraderConfig):
         examples=[{"command": {"regex": "^git status"}}],
     )
 
-    misspellings: ClassVar = {
-        "name": "tool",
-        "tool_name": "tool",
-        "arguments": "args",
-        "argument_match": "args",
-    }
+    misspellings: ClassVar = misspelt(
+        {"tool": ("name", "tool_name"), "args": ("arguments", "argument_match")}
+    )
 
 
 def check_call(place: str, expected: ExpectedCall) -> None:
@@ -111,11 +109,13 @@ class ToolPattern(ExpectedCall):
     )
     misspellings: ClassVar = {
         **ExpectedCall.misspellings,
-        "command": "command_pattern",
-        "path": "path_pattern",
-        "path_regex": "path_pattern",
-        "command_regex": "command_pattern",
-        "skill": "skill_pattern",
+        **misspelt(
+            {
+                "command_pattern": ("command", "command_regex"),
+                "path_pattern": ("path", "path_regex"),
+                "skill_pattern": "skill",
+            }
+        ),
     }
     uncertain: ClassVar = frozenset({"path", "skill", "command"})
 
@@ -123,14 +123,13 @@ class ToolPattern(ExpectedCall):
 class AllowedCall(ToolPattern):
     """A tool call that is allowed: a tool by its name, narrowed by patterns."""
 
-    tool: PlainText = Field(
+    tool: Annotated[PlainText, kind("tool.name")] = Field(
         description=(
             "The tool's name, no pattern. Upper and lower case are the same, and so are `read` and `view`, "
             "`write` and `edit`, `fetch` and `web_fetch`."
         ),
         examples=["bash"],
         pattern=r"\S",
-        json_schema_extra={"x-waza-kind": "tool.name"},
     )
 
 

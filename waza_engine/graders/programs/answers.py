@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
-from waza_engine.counting import in_seconds
+from waza_engine.counting import cut, in_seconds
 from waza_engine.graders.base import GradingContext, Verdict
 from waza_engine.graders.programs.input import grader_environment, program_input
 from waza_engine.processes.programs import OUTPUT_LIMIT_BYTES, Finished, run_bounded
@@ -23,21 +23,16 @@ from waza_engine.vocabulary import Check
 
 _SHOWN_OF_NO_JSON = 100
 _STDERR_TAIL = 2000
-_LONGEST_FEEDBACK = 4000
+LONGEST_FEEDBACK = 4000
+"""The most characters of a program's output that are its feedback."""
 _LONGEST_OUTPUT = f"{OUTPUT_LIMIT_BYTES / 1e6:g} MB"
 # Some shells begin their output with it.
 _BYTE_ORDER_MARK = "\ufeff"
 # For how it ended, and where which output begins.
 _ROOM = 200
 _WORDS = {
-    "true": True,
-    "yes": True,
-    "on": True,
-    "1": True,
-    "false": False,
-    "no": False,
-    "off": False,
-    "0": False,
+    **dict.fromkeys(("true", "yes", "on", "1"), True),
+    **dict.fromkeys(("false", "no", "off", "0"), False),
 }
 
 
@@ -109,10 +104,10 @@ def answer_of(finished: Finished, *, timeout_seconds: float) -> object:
         )
     code = exit_code(finished)
     if code != 0:
-        said = finished.stderr.strip() or "No error output"
+        output = finished.stderr.strip() or "No error output"
         raise UnusableAnswerError(
             "exit",
-            f"Grader exited with code {code}: {first_version_advice(said) or _reason_first(said)}",
+            f"Grader exited with code {code}: {first_version_advice(output) or _reason_first(output)}",
             {"exit_code": code, **tail},
         )
     printed = finished.stdout.strip().removeprefix(_BYTE_ORDER_MARK)
@@ -131,9 +126,9 @@ def answer_of(finished: Finished, *, timeout_seconds: float) -> object:
         ) from None
 
 
-def _reason_first(said: str) -> str:
+def _reason_first(output: str) -> str:
     """Return an error output with the exception of a traceback of Python, its last line, before it."""
-    return f"{said.splitlines()[-1].strip()}\n{said}" if TRACEBACK in said else said
+    return f"{output.splitlines()[-1].strip()}\n{output}" if TRACEBACK in output else output
 
 
 def exit_code(finished: Finished) -> int:
@@ -156,11 +151,11 @@ def verdict_of_answer(
     is_harness = is_harness_result(block, vocabulary)
     if lenient and not is_harness:
         block = {"score": 0.0, "passed": False, **block}
-        block["passed"] = _said_as_word(block["passed"])
+        block["passed"] = _verdict_of_word(block["passed"])
     if issues := result_issues(block, vocabulary):
         _invalid(issues)
     verdict = _harness_verdict(block) if is_harness else _waza_verdict(block)
-    feedback = shortened(verdict.feedback)
+    feedback = cut(verdict.feedback, LONGEST_FEEDBACK)
     passed = verdict.passed
     return Verdict(
         score=verdict.score,
@@ -173,7 +168,7 @@ def verdict_of_answer(
 
 def verdict_without_answer(error: UnusableAnswerError, check: str) -> Verdict:
     """Return the verdict of a program that could not grade: an error of this grader, with score 0."""
-    feedback = shortened(str(error))
+    feedback = cut(str(error), LONGEST_FEEDBACK)
     return Verdict(
         score=0.0,
         passed=False,
@@ -184,15 +179,10 @@ def verdict_without_answer(error: UnusableAnswerError, check: str) -> Verdict:
     )
 
 
-def shortened(feedback: str) -> str:
-    """Return at most four thousand characters of a program's output."""
-    return feedback if len(feedback) <= _LONGEST_FEEDBACK else feedback[:_LONGEST_FEEDBACK] + "…"
-
-
-def ending(said: str) -> str:
+def ending(output: str) -> str:
     """Return the end of a program's output, short enough that two of them fit into one feedback."""
-    most = _LONGEST_FEEDBACK // 2 - _ROOM
-    return said if len(said) <= most else "…" + said[-most:]
+    most = LONGEST_FEEDBACK // 2 - _ROOM
+    return output if len(output) <= most else "…" + output[-most:]
 
 
 def _harness_verdict(answer: Mapping[str, Any]) -> Verdict:
@@ -207,7 +197,7 @@ def _harness_verdict(answer: Mapping[str, Any]) -> Verdict:
 
 
 def _waza_verdict(answer: Mapping[str, Any]) -> Verdict:
-    said = answer.get("feedback") or answer.get("message") or answer.get("reasoning")
+    feedback = answer.get("feedback") or answer.get("message") or answer.get("reasoning")
     written = answer.get("details")
     details = dict(cast("Mapping[str, Any]", written)) if isinstance(written, Mapping) else {}
     if isinstance(answer.get("outcome"), Mapping):
@@ -215,12 +205,12 @@ def _waza_verdict(answer: Mapping[str, Any]) -> Verdict:
     return Verdict(
         _score(answer),
         answer["passed"],
-        str(said) if said else _plain_word(answer["passed"]),
+        str(feedback) if feedback else _plain_word(answer["passed"]),
         {**details, **_extra(answer, WAZA_KEYS)},
     )
 
 
-def _said_as_word(passed: object) -> object:
+def _verdict_of_word(passed: object) -> object:
     """Return a verdict of older scripts, whose `passed` may be a word or 0 or 1; nothing means no."""
     if isinstance(passed, str):
         passed = passed.strip().lower()

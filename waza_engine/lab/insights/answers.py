@@ -128,8 +128,8 @@ class JsonSchemaInsight(Insight[JsonSchemaGrader]):
             return Explanation("fits", ("the answer satisfies the schema",), weight=1.0)
         more = (f"and {len(problems) - _MOST_TOLD} more",) if len(problems) > _MOST_TOLD else ()
         place = problems[0].partition(": ")[0]
-        told = (*(shortened(problem) for problem in problems[:_MOST_TOLD]), *more)
-        return Explanation(place, told, weight=1 / (1 + len(problems)))
+        sentences = (*(shortened(problem) for problem in problems[:_MOST_TOLD]), *more)
+        return Explanation(place, sentences, weight=1 / (1 + len(problems)))
 
     def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
         """Propose a schema of the answers that are JSON, and to look for JSON in those that are not."""
@@ -202,15 +202,15 @@ class CodeInsight(Insight[CodeGrader]):
         with evaluator_of(context.assertions) as evaluator:
             result = evaluator.explain(assertions, names, self.config.language)
         if result.outcome.error:
-            told = result.outcome.error
+            sentence = result.outcome.error
         elif result.decided:
-            told = f"{'true' if result.outcome.passed else 'not true'}: `{result.decided}` decides"
+            sentence = f"{'true' if result.outcome.passed else 'not true'}: `{result.decided}` decides"
         else:
-            told = "true" if result.outcome.passed else "not true"
+            sentence = "true" if result.outcome.passed else "not true"
         numbers = (value for _, value in result.values if value not in ("True", "False"))
         observed = "error" if result.outcome.error else shortened(next(numbers, ""), _SHORT)
         weight = 1.0 if result.outcome.error else 0.0
-        return Explanation(observed, (told,), result.values[:MOST_VALUES], weight=weight)
+        return Explanation(observed, (sentence,), result.values[:MOST_VALUES], weight=weight)
 
     def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
         """Propose limits as they were observed, and strings and tools as the agent writes them; in Python."""

@@ -173,10 +173,10 @@ class ToolConstraintInsight(Insight[ToolConstraintGrader]):
             case ("allow_only", *_) if config.allow_only is not None:
                 refused = [call for call in calls if not allowed_check(config.allow_only, call).passed]
                 names = tally([call.name for call in refused])
-                told = f"not allowed: {names}" if refused else "all are allowed"
+                sentence = f"not allowed: {names}" if refused else "all are allowed"
                 return Explanation(
                     f"{len(refused)} of {len(calls)}",
-                    (f"{counted(len(calls), 'tool call')}; {told}",),
+                    (f"{counted(len(calls), 'tool call')}; {sentence}",),
                     tuple(_described(call) for call in refused[:_MOST_DESCRIBED]),
                     weight=float(len(refused)),
                 )
@@ -240,15 +240,15 @@ def _explained_entry(entry: Any, calls: Sequence[ToolCall]) -> Explanation:
     if fitting:
         times = "1 call fits" if len(fitting) == 1 else f"{len(fitting)} calls fit"
         values = tuple(_described(call) for call in fitting[:_MOST_DESCRIBED])
-        told = f"{times} of {len(calls)}"
-        return Explanation(f"{len(fitting)}×", (told,), values, weight=float(len(fitting)))
+        sentence = f"{times} of {len(calls)}"
+        return Explanation(f"{len(fitting)}×", (sentence,), values, weight=float(len(fitting)))
     if isinstance(entry, ToolPattern):
         patterns = {name: getattr(entry, key) for key, name in PATTERNS.items() if getattr(entry, key)}
         wanted = {name: ArgumentMatcher(regex=f"(?i){pattern}") for name, pattern in patterns.items()}
         return explained_call(entry.tool.strip(), {**wanted, **entry.args}, calls)
     names = [call.name for call in calls]
-    told = f"no {entry} among the calls: {tally(names)}" if names else NO_CALLS
-    return Explanation("0×", (told,))
+    sentence = f"no {entry} among the calls: {tally(names)}" if names else NO_CALLS
+    return Explanation("0×", (sentence,))
 
 
 def _described(call: ToolCall) -> tuple[str, str]:
@@ -340,8 +340,8 @@ def explained_call(tool: str, args: Mapping[str, ArgumentMatcher], calls: Sequen
     named = [call for call in calls if found(tool, call.name, ignore_case=True)]
     if not named:
         used = [call.name for call in calls]
-        told = f"no call of a tool that matches {tool}; the calls: {tally(used)}"
-        return Explanation("0×", (told if used else NO_CALLS,), weight=-1.0)
+        sentence = f"no call of a tool that matches {tool}; the calls: {tally(used)}"
+        return Explanation("0×", (sentence if used else NO_CALLS,), weight=-1.0)
 
     def fitting(call: ToolCall) -> list[str]:
         return [name for name, matcher in args.items() if matches(call, {name: matcher})]
@@ -358,5 +358,5 @@ def explained_call(tool: str, args: Mapping[str, ArgumentMatcher], calls: Sequen
     times = "1 call" if len(named) == 1 else f"{len(named)} calls"
     if len(right) == len(args):
         return Explanation("as wanted", (f"{times} of {tool}; one is as wanted",), values, weight=1.0)
-    told = f"{times} of {tool}; the nearest has {len(right)} of {len(args)} arguments as wanted"
-    return Explanation(f"{len(right)} of {len(args)}", (told,), values, weight=len(right) / len(args))
+    sentence = f"{times} of {tool}; the nearest has {len(right)} of {len(args)} arguments as wanted"
+    return Explanation(f"{len(right)} of {len(args)}", (sentence,), values, weight=len(right) / len(args))

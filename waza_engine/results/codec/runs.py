@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import cast
 
-import waza_engine
 from waza_engine.later_patterns import compiled_later
 from waza_engine.results.codec.summary_blocks import (
     group_figures,
@@ -58,6 +57,7 @@ from waza_engine.scoring.impact import RankedModel, Recommendation
 from waza_engine.scoring.statistics import Interval
 from waza_engine.scoring.tasks import SuiteSummary, TaskScore, suite_summary
 from waza_engine.scoring.triggers import TriggerMetrics, trigger_metrics
+from waza_engine.version import __version__
 from waza_engine.vocabulary import Commit
 
 
@@ -142,8 +142,8 @@ def _with_statuses(written: Block, task: TaskOutcome) -> Block:
     if not task.doubted:
         return written
     runs = zip(blocks_of(written.get("runs")), task.trials, strict=True)
-    told = [{**run, "status": trial.status} for run, trial in runs]
-    return {**written, "status": task.status, "runs": told}
+    corrected = [{**run, "status": trial.status} for run, trial in runs]
+    return {**written, "status": task.status, "runs": corrected}
 
 
 def run_of(document: Block) -> RunOutcome:
@@ -359,7 +359,7 @@ def header_document(header: RunHeader) -> Json:
     """Return the part of the document that is known before the first task."""
     engine = {
         "name": "waza-engine",
-        "version": waza_engine.__version__,
+        "version": __version__,
         "eval_file": header.eval_file,
         **given(
             tasks=list(header.tasks),

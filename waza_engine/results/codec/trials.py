@@ -130,13 +130,13 @@ def with_answers(run: Block, answers: Sequence[ArrivedAnswer]) -> Json:
     """
     found: Json = dict(run)
     cut = run.get("stopped") is True
-    said = [answer for answer in answers if answer.by == "agent" and cut]
+    by_agent = [answer for answer in answers if answer.by == "agent" and cut]
     for answer in answers:
-        key = "judge_usage" if answer.by == "judge" else "usage" if answer in said else "other_usage"
+        key = "judge_usage" if answer.by == "judge" else "usage" if answer in by_agent else "other_usage"
         found |= given(**{key: usage_document(added(usage_of(found.get(key)), answer.usage))})
     costs = [cost for cost in (cost_of(run.get("cost")), *(answer.cost for answer in answers)) if cost]
-    unjudged = [answer.unjudged for answer in answers if answer not in said or answer.calls]
-    texts = [answer.text for answer in said if answer.text]
+    unjudged = [answer.unjudged for answer in answers if answer not in by_agent or answer.calls]
+    texts = [answer.text for answer in by_agent if answer.text]
     events = [{"type": "assistant.message", "content": text} for text in texts]
     return {
         **found,
@@ -453,13 +453,13 @@ def failure_artifacts(trial: TrialOutcome) -> Json:
     """Return them for a trial that failed or broke, nothing for any other."""
     if trial.status not in FAILURES:
         return {}
-    said, said_cut = _beginning(trial.output)
-    complaint, complaint_cut = _beginning(trial.error)
+    answer, answer_is_cut = _beginning(trial.output)
+    error, error_is_cut = _beginning(trial.error)
     failed = [found for found in (trial.validations or {}).values() if not _well(found)]
     return {
         **given(
-            stderr=complaint,
-            stdout=said,
+            stderr=error,
+            stdout=answer,
             failed_graders=[found.name for found in failed],
             error_patterns=list(_complaints(f"{trial.error}\n{trial.output}")),
         ),
@@ -467,8 +467,8 @@ def failure_artifacts(trial: TrialOutcome) -> Json:
         "triage_summary": "\n".join(_summary(trial, failed)),
         **given(captured_at=trial.captured_at),
         "context": {
-            "stdout_truncated": str(said_cut).lower(),
-            "stderr_truncated": str(complaint_cut).lower(),
+            "stdout_truncated": str(answer_is_cut).lower(),
+            "stderr_truncated": str(error_is_cut).lower(),
         },
     }
 
@@ -512,8 +512,8 @@ def verdict_blocks(trial: Block) -> dict[str, Block]:
 def verdict_count(task: Block) -> int:
     """Return how many verdicts an element of ``tasks`` has, in any format, without reading them."""
     trials = [*blocks_of(task.get("runs")), *blocks_of(task.get("trials"))]
-    said = chain(trials, *(blocks_of(trial.get("checkpoints")) for trial in trials))
-    return sum(len(block_of(each, "validations")) + len(block_of(each, "grader_results")) for each in said)
+    judged = chain(trials, *(blocks_of(trial.get("checkpoints")) for trial in trials))
+    return sum(len(block_of(each, "validations")) + len(block_of(each, "grader_results")) for each in judged)
 
 
 def verdicts_of(trial: Block) -> dict[str, Validation]:

@@ -15,14 +15,22 @@ has no messages of its user. Light, no models.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from waza_engine.results.codec.runs import run_document, run_of
 from waza_engine.results.codec.trials import trial_document
-from waza_engine.results.json_values import Block, Json, block_of, blocks_of, number, text_of, whole
+from waza_engine.results.json_values import (
+    Block,
+    Json,
+    block_of,
+    blocks_of,
+    number,
+    object_in,
+    text_of,
+    whole,
+)
 from waza_engine.results.record import TrialOutcome, Validation
 from waza_engine.scoring.tasks import task_status, trial_status
 from waza_engine.spec.grader_results import HARNESS_KEYS
@@ -52,7 +60,7 @@ def rows_document(content: bytes) -> Json | None:
     for line in content.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
         if not line.strip():
             continue
-        row = _object_in(line)
+        row = object_in(line)
         if row is None or (not rows and row_kind(row) not in ("capture", "trials")):
             return None
         rows.append(row)
@@ -62,15 +70,7 @@ def rows_document(content: bytes) -> Json | None:
 def first_broken_line(text: str) -> int | None:
     """Return the number of the first line that is no JSON object, None when all are."""
     lines = enumerate(text.split("\n"), 1)
-    return next((number for number, line in lines if line.strip() and _object_in(line) is None), None)
-
-
-def _object_in(line: bytes | str) -> Block | None:
-    try:
-        found: object = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return cast("Block", found) if isinstance(found, dict) else None
+    return next((number for number, line in lines if line.strip() and object_in(line) is None), None)
 
 
 def _document(rows: Sequence[Block]) -> Json:
@@ -111,14 +111,14 @@ def _document(rows: Sequence[Block]) -> Json:
 
 def _trials(row: Block, before: int) -> Iterator[TrialOutcome]:
     entries = blocks_of(row.get("trials"))
-    told = block_of(block_of(row, "metadata"), AGENT_ERRORS)
+    errors = block_of(block_of(row, "metadata"), AGENT_ERRORS)
     if not entries and "trials" not in row:
         yield _capture(row, before + 1)
     for position, entry in enumerate(entries, 1):
         reason = text_of(entry.get("reasoning"))
         nothing = not (entry.get("output") or entry.get("trajectory"))
         broke = "score" not in entry and reason.startswith(_GRADER_ERROR)
-        error = text_of(told.get(str(entry.get("trialNum") or position))) or "; ".join(agent_errors(entry))
+        error = text_of(errors.get(str(entry.get("trialNum") or position))) or "; ".join(agent_errors(entry))
         error = error or (reason.removeprefix(_GRADER_ERROR) if broke and nothing else "")
         score = {key: entry[key] for key in HARNESS_KEYS if key in entry}
         is_graded = not score.keys().isdisjoint(("pass", "score"))

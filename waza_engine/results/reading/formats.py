@@ -55,7 +55,7 @@ def read_document(path: Path) -> Block | None:
     except OSError:
         return None
     if path.name.endswith(JOURNAL_SUFFIX):
-        return document_in(content, object_in, journal=True, place=partial(_run_store_entries, path))
+        return document_in(content, object_in, journal=True, further=partial(_run_store_entries, path))
     found = document_in(content, object_in, journal=False)
     if found is None or "tasks" not in found:
         # Few results are those of another tool.
@@ -70,8 +70,8 @@ def _run_store_entries(journal: Path, begun: Block) -> Iterable[Block]:
     # Few runs have any.
     from waza_engine.results.reading.run_store_entries import entries_in, run_store_of_journal
 
-    place, within = run_store_of_journal(journal, begun), record_boundary(journal)
-    return () if place is None or within is None else entries_in(place, within)
+    run_store, within = run_store_of_journal(journal, begun), record_boundary(journal)
+    return () if run_store is None or within is None else entries_in(run_store, within)
 
 
 def unknown_version(document: Block) -> str:
@@ -119,11 +119,11 @@ def document_in(
     decode: Callable[[bytes], Block | None],
     *,
     journal: bool,
-    place: Callable[[Block], Iterable[Block]] = lambda begun: (),
+    further: Callable[[Block], Iterable[Block]] = lambda begun: (),
 ) -> Block | None:
     """Return the document that the bytes of a result file hold.
 
-    The last line of a journal may be torn: the process was killed while it wrote. ``place`` returns further
+    The last line of a journal may be torn: the process was killed while it wrote. ``further`` returns more
     entries for its first line; those of the journal itself are newer.
     """
     if not journal:
@@ -136,7 +136,7 @@ def document_in(
         checkpoint()
     if not entries or "eval_id" not in entries[0]:
         return None
-    entries[1:1] = place(entries[0])
+    entries[1:1] = further(entries[0])
     tasks = [entry["task"] for entry in entries[1:] if "task" in entry]
     baseline = [entry["baseline_task"] for entry in entries[1:] if "baseline_task" in entry]
     times = [entry["elapsed_ms"] for entry in entries[1:] if "elapsed_ms" in entry]
@@ -172,8 +172,8 @@ def _unkept_answers(entries: Sequence[Block]) -> Iterator[Block]:
                 number = block_of(line, "run").get("run_number")
                 held.add((key.startswith("baseline"), text_of(line.get("test_id")), number))
         answer = block_of(entry, "answer")
-        place = answer.get("baseline") is True, text_of(answer.get("test_id"))
-        if answer and not {(*place, answer.get("run_number")), (*place, None)} & held:
+        task = answer.get("baseline") is True, text_of(answer.get("test_id"))
+        if answer and not {(*task, answer.get("run_number")), (*task, None)} & held:
             left.append(answer)
     yield from reversed(left)
 
@@ -328,14 +328,14 @@ def _before_the_tasks(text: str) -> Json:
     try:
         opening = _OPENING.match(text)
         while opening:
-            key, place = decoder.raw_decode(text, opening.end())
-            colon = _COLON.match(text, place)
+            key, end = decoder.raw_decode(text, opening.end())
+            colon = _COLON.match(text, end)
             if key == "tasks" or not colon:
                 break
-            value, place = decoder.raw_decode(text, colon.end())
+            value, end = decoder.raw_decode(text, colon.end())
             # A number at the end of the string may be incomplete.
-            opening = _COMMA.match(text, place)
-            if opening or _CLOSING.match(text, place):
+            opening = _COMMA.match(text, end)
+            if opening or _CLOSING.match(text, end):
                 found[key] = value
     except (ValueError, RecursionError):
         pass

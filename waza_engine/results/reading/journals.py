@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -19,7 +19,7 @@ from waza_engine.results.codec.trials import (
     usage_of,
     with_answers,
 )
-from waza_engine.results.json_values import Block, Json, block_of, blocks_of, given, text_of, whole
+from waza_engine.results.json_values import Block, Json, block_of, blocks_of, given, object_in, text_of, whole
 from waza_engine.results.places import record_boundary
 from waza_engine.results.record import ArrivedAnswer, TrialOutcome, UnjudgedAnswer
 from waza_engine.scoring.cost import Spending, tokens_of, total_cost
@@ -45,13 +45,13 @@ def unended_document(journal: Block, message: str) -> Json:
     neither passed nor failed.
     """
     broke = text_of(journal.get("broke"))
-    status, told, message = ("error", broke, _UNKEPT) if broke else ("canceled", message, message)
+    status, reason, message = ("error", broke, _UNKEPT) if broke else ("canceled", message, message)
     # A free run goes on after a failed write, so a task may have run.
     unknown = f"{'nothing is known of it' if broke else 'not run'}: {message}"
     journal = _with_trials(journal, message)
     planned = blocks_of(journal.get("planned"))
     metadata = block_of(journal, "metadata")
-    engine = {**block_of(metadata, "engine"), "status": status, "message": told}
+    engine = {**block_of(metadata, "engine"), "status": status, "message": reason}
     known = {key: value for key, value in journal.items() if key not in _OF_JOURNALS}
     known |= given(unjudged_answers=unjudged_documents(_of_untried_prompts(journal)))
     head: Json = {
@@ -134,10 +134,17 @@ def begun(path: Path) -> Block | None:
     """Return the first line of a journal, None when it is missing or incomplete."""
     try:
         line, end, _ = read_beginning(path, _LONGEST_BEGINNING, within=record_boundary(path)).partition(b"\n")
-        found: Any = json.loads(line) if end else None
-    except (FileError, ValueError, RecursionError):
+    except FileError:
         return None
-    return cast("Block", found) if isinstance(found, dict) else None
+    return object_in(line) if end else None
+
+
+def this_process() -> Json:
+    """Return this process as a journal or a lease names it, so that ``goes_on`` finds it."""
+    import psutil
+
+    started = psutil.Process().create_time()
+    return {"pid": os.getpid(), "started": started, "booted": psutil.boot_time()}
 
 
 def goes_on(journal: Block) -> bool:

@@ -279,18 +279,18 @@ def prompts_of_runs(runs: Sequence[RunResult], unread: LaterRun | None = None) -
 
 def with_newer_graders(task: TaskResult, newer: Mapping[str, GraderResult]) -> TaskResult:
     """Return a task with the verdicts of newer graders, which have judged another answer."""
-    told = replace(
+    updated = replace(
         task,
         graders={**task.graders, **{name: newer[name] for name in newer if name not in task.checkpoints}},
         checkpoints={name: newer.get(name, one) for name, one in task.checkpoints.items()},
     )
     against = {one.status for one in newer.values() if not one.passed}
     if not task.status or task.status == "failed" or not against & {"graded", "error"}:
-        return told
-    said = [Graded(one.score, one.passed, one.weight) for one in told.graders.values() if one.counts]
-    score = composite(said).weighted_score
+        return updated
+    graded = [Graded(one.score, one.passed, one.weight) for one in updated.graders.values() if one.counts]
+    score = composite(graded).weighted_score
     status = "failed" if "graded" in against else "error"
-    return replace(told, status=status, score=score, passed_trials=0)
+    return replace(updated, status=status, score=score, passed_trials=0)
 
 
 class _Layers:
@@ -318,21 +318,21 @@ class _Layers:
 
     def result(self) -> TaskResult:
         if self._whole is not None:
-            told = with_newer_graders(self._whole, self._newer(self._whole, self._parts))
+            newest = with_newer_graders(self._whole, self._newer(self._whole, self._parts))
         elif self._so_far is not None:
             newer = self._newer(self._so_far, self._parts[: self._parts_since_so_far])
-            told = with_newer_graders(self._so_far, newer)
+            newest = with_newer_graders(self._so_far, newer)
         elif self._parts:
-            told = self._of_graders_alone()
+            newest = self._of_graders_alone()
         else:
             assert self._unrun is not None
             return self._unrun
         passed_over = [
             task.timestamp
             for task in (self._unrun, self._so_far)
-            if task is not None and task.timestamp > told.timestamp
+            if task is not None and task.timestamp > newest.timestamp
         ]
-        return replace(told, later=LaterRun(max(passed_over))) if passed_over else told
+        return replace(newest, later=LaterRun(max(passed_over))) if passed_over else newest
 
     def _of_graders_alone(self) -> TaskResult:
         """Return a task that was never judged by all of its graders: it has no verdict, unless it broke."""

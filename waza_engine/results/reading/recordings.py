@@ -13,7 +13,6 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
-from waza_engine.boundary import suite_boundary
 from waza_engine.files import FileError, is_named, read_beginning
 from waza_engine.results.attachments import with_attachments
 from waza_engine.results.codec.runs import header_of
@@ -24,24 +23,17 @@ from waza_engine.results.places import (
     JOURNAL_SUFFIX,
     LONGEST_BYTES,
     record_boundary,
-    results_directory,
-    started_by_name,
 )
 from waza_engine.results.reading.formats import (
-    head_of,
     read_document,
     todays_layout,
     unknown_version,
     why_unreadable,
 )
 from waza_engine.results.reading.journals import goes_on, unended_document
-from waza_engine.results.reading.newest_scores import newest_result_file, result_files
 from waza_engine.results.reading.scores import TaskResult, task_result
 from waza_engine.results.record import RunHeader, TrialOutcome
 from waza_engine.results.reviews import with_reviews
-from waza_engine.spec.harness_rows import describe_harness_file
-
-_FIRST_ROW_BYTES = 4_000_000
 
 
 class RecordingError(Exception):
@@ -149,23 +141,6 @@ def _recorded_task(task: Block, started: datetime, results: Path) -> RecordedTas
     )
 
 
-def describe_missing_results(subject: Path | str, directory: Path, advice: str) -> str:
-    """Return that a suite or a task has no results, with the ``advice`` what to do; else why they are no use.
-
-    ``subject`` is the name used for it, ``directory`` that of the suite's eval file.
-    """
-    if words := _words_of_rows(subject):
-        return f"{subject} {words}."
-    subject = "This folder" if str(subject) == "." else subject
-    why = _why_unreadable(directory)
-    ran = [newest_result_file(directory, of_prompts=alone) is not None for alone in (False, True)]
-    if why is None and ran == [False, True]:
-        return f"{subject} has results of trigger prompts alone, and none of its tasks; {advice}."
-    if why is None:
-        return f"{subject} has no results yet; {advice}."
-    return f"{subject} has no results that can be read. {why}"
-
-
 def why_no_scores(path: Path) -> str | None:
     """Return why an editor has no scores from a result file, without its folders; None if it is missing."""
     try:
@@ -185,50 +160,3 @@ def why_no_scores(path: Path) -> str | None:
             .replace(str(path), path.name)
         )
     return f"{path.name} holds more values than a run leaves."
-
-
-def why_newest_unread(path: Path) -> str | None:
-    """Return why nothing at all can be read of a result file of ours, None when something can."""
-    if started_by_name(path) is None or head_of(path) is not None:
-        return None
-    try:
-        read_recording(path)
-    except RecordingError as error:
-        return str(error)
-    return None
-
-
-def _words_of_rows(subject: Path | str) -> str:
-    try:
-        path = Path(subject)
-        return describe_harness_file(
-            read_beginning(path, _FIRST_ROW_BYTES, within=record_boundary(path)).decode("utf-8")
-        )
-    except (FileError, UnicodeDecodeError):
-        return ""
-
-
-def _why_unreadable(directory: Path) -> str | None:
-    """Return the error of the newest result file or their folder, None without one."""
-    results = results_directory(directory)
-    try:
-        suite_boundary(directory).resolved(results)
-    except FileError as error:
-        return f"The folder {results} is not looked into: {error.why}."
-    except OSError:
-        return None
-    for place in (results.parent, results):
-        if place.exists() and not place.is_dir():
-            return f"{place} is a file, where a folder belongs."
-    try:
-        next(results.iterdir(), None)
-    except PermissionError:
-        return f"There is no permission to look into the folder {results}."
-    except OSError:
-        pass
-    for file in result_files(directory):
-        try:
-            read_recording(file)
-        except RecordingError as error:
-            return str(error)
-    return None

@@ -160,8 +160,8 @@ class TaskResult:
     @property
     def size(self) -> int:
         """Return how many values it holds: itself, its verdicts and their checks."""
-        said = (*self.graders.values(), *self.checkpoints.values())
-        return 1 + sum(1 + len(grader.checks) for grader in said)
+        verdicts = (*self.graders.values(), *self.checkpoints.values())
+        return 1 + sum(1 + len(grader.checks) for grader in verdicts)
 
 
 @frozen()
@@ -312,15 +312,15 @@ def grader_result(
 ) -> GraderResult:
     """Return a grader's result over the trials of a task; there is at least one."""
     found = conclude_grader(name, verdicts)
-    said = [verdict for verdict in verdicts if verdict.status != "pending"]
+    decided = [verdict for verdict in verdicts if verdict.status != "pending"]
     return GraderResult(
         name=name,
         type=found.type,
         status=_STATUSES.get(found.verdict, "graded"),
         score=found.score,
         passed=found.verdict == "passed",
-        scores=tuple([verdict.score for verdict in said]),
-        passes=tuple([verdict.passed for verdict in said]),
+        scores=tuple([verdict.score for verdict in decided]),
+        passes=tuple([verdict.passed for verdict in decided]),
         feedback=found.feedback,
         checks=tuple(_checks(verdicts)),
         timestamp=timestamp,

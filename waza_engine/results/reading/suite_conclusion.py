@@ -94,11 +94,11 @@ def _of_parts(newest: RunResult) -> SuiteConclusion:
     lasting = [
         reason for reason in whole.lasting if not reason.startswith(DECIDING) and "prompt" not in reason
     ]
-    told = (*(reason for reason in reasons if reason), *lasting)
+    against = (*(reason for reason in reasons if reason), *lasting)
     if failed or wrong or lasting:
-        return SuiteConclusion("failed", told)
+        return SuiteConclusion("failed", against)
     if broken or untried:
-        return SuiteConclusion("errored", told)
+        return SuiteConclusion("errored", against)
     if unjudged and _is_judged(newest):
         return SuiteConclusion("unjudged", (f"{len(unjudged)} {total} not judged by all graders and trials",))
     if newest.whole is None and newest.eval_file:

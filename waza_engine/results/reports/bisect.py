@@ -75,7 +75,7 @@ def _side(recording: Recording, trial: TrialOutcome) -> Json:
 
 def _steps(trial: TrialOutcome) -> Iterator[Step]:
     """Yield the agent's prompts, messages and calls, in order; ids and times do not count."""
-    turn, told = 1, ""
+    turn, shown = 1, ""
     calls = {call.id: call for call in trial.tool_calls or () if call.id}
     for event in trial.events:
         content = str(event.get("content") or "").strip()
@@ -85,7 +85,7 @@ def _steps(trial: TrialOutcome) -> Iterator[Step]:
             case "assistant.message":
                 if content:
                     yield Step(turn, "message", content)
-                    told = content
+                    shown = content
                 turn += 1
             case "tool.execution_start":
                 call = calls.pop(str(event.get("tool_call_id", "")), None)
@@ -96,7 +96,7 @@ def _steps(trial: TrialOutcome) -> Iterator[Step]:
     if not trial.events:
         for call in trial.tool_calls or ():
             yield Step(turn, "call", _call(call.name, call.arguments))
-    if trial.output.strip() and trial.output.strip() != told:
+    if trial.output.strip() and trial.output.strip() != shown:
         yield Step(turn, "answer", trial.output.strip())
 
 
@@ -143,13 +143,13 @@ def _settings(recording: Recording) -> Json:
 
     The result of ``changed_since`` is left out.
     """
-    told: Json = {}
+    flat: Json = {}
     for name, value in recording.header.settings.items():
         if isinstance(value, Mapping):
-            told |= {f"{name}.{key}": inner for key, inner in cast("Mapping[str, Any]", value).items()}
+            flat |= {f"{name}.{key}": inner for key, inner in cast("Mapping[str, Any]", value).items()}
         else:
-            told[name] = value
-    return {name: value for name, value in told.items() if not name.startswith("affected.")}
+            flat[name] = value
+    return {name: value for name, value in flat.items() if not name.startswith("affected.")}
 
 
 def _files(old: Recording, new: Recording, task_id: str) -> Json:

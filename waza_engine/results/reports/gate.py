@@ -49,7 +49,7 @@ class _Issues:
     warnings: list[Json] = field(default_factory=list[Json])
     failures: list[Json] = field(default_factory=list[Json])
 
-    def tell(self, policy: Policy, kind: str, message: str, task: TaskConclusion | None = None) -> None:
+    def add(self, policy: Policy, kind: str, message: str, task: TaskConclusion | None = None) -> None:
         """Store an issue according to a policy."""
         if policy == "allow":
             return
@@ -71,35 +71,35 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
     if now.tasks and all(task.has_no_grader for task in now.tasks):
         # Upstream lets such a run pass, although no answer was graded. It is worse if answers were before.
         why = next((reason.words for reason in now.reasons if reason.about == TASKS), "no task was judged")
-        issues.tell("fail" if then.counts.judged else "warn", "unjudged", f"in the current run {why}")
+        issues.add("fail" if then.counts.judged else "warn", "unjudged", f"in the current run {why}")
     elif now.verdict in ("interrupted", "limited", "broken", "unjudged") and not now.part:
-        issues.tell("fail", "incomplete", f"the current run is no whole run: {now.reasons[0].words}")
+        issues.add("fail", "incomplete", f"the current run is no whole run: {now.reasons[0].words}")
     elif now.verdict == "errored":
-        issues.tell("fail", "errored", f"the current run is in error: {now.reasons[0].words}")
-    _tell_doubts(issues, then, now, baseline, current)
+        issues.add("fail", "errored", f"the current run is in error: {now.reasons[0].words}")
+    _check_doubts(issues, then, now, baseline, current)
     if regression > limits.most_regression + 1e-9:
         fell, most = format_above(regression, limits.most_regression)
-        said = f"the pass rate fell by {fell} percentage points, more than {most}"
-        issues.tell("fail", "regression", f"{said} ({_chance(then, now)})")
-    _tell_score(issues, then, now, limits)
-    _tell_prompts(issues, then, now, limits)
+        message = f"the pass rate fell by {fell} percentage points, more than {most}"
+        issues.add("fail", "regression", f"{message} ({_chance(then, now)})")
+    _check_score(issues, then, now, limits)
+    _check_prompts(issues, then, now, limits)
     if limits.least_pass_exp_k is not None:
-        _tell_pass_exp_k(issues, now, limits.least_pass_exp_k)
+        _check_pass_exp_k(issues, now, limits.least_pass_exp_k)
     before, after = tasks_by_name(then.tasks), tasks_by_name(now.tasks)
     new = [after[name] for name in sorted(after.keys() - before.keys())]
     removed = [before[name] for name in sorted(before.keys() - after.keys())]
     for task in new:
-        issues.tell(limits.new_tasks, "new_task", f"task `{task.id}` is only in the current results", task)
+        issues.add(limits.new_tasks, "new_task", f"task `{task.id}` is only in the current results", task)
     for task in removed:
         words = f"task `{task.id}` is only in the results of the baseline"
-        issues.tell(limits.removed_tasks, "removed_task", words, task)
+        issues.add(limits.removed_tasks, "removed_task", words, task)
     judged_before = {name for name, task in before.items() if task.judged}
     for name, task in after.items():
         # Nothing judges it any more, as if it were removed; a run without any grader is reported above.
         if name in judged_before and task.has_no_grader and now.counts.judged:
             words = f"task `{task.id}` was judged in the baseline; now {task.reason}"
-            issues.tell(limits.removed_tasks, "unjudged", words, task)
-    golden = _tell_golden(issues, then, now) if limits.golden_must_pass else []
+            issues.add(limits.removed_tasks, "unjudged", words, task)
+    golden = _check_golden(issues, then, now) if limits.golden_must_pass else []
     exit_code = GOLDEN_FAILED if golden else REGRESSED if issues.failures else PASSED
     return {
         "passed": exit_code == PASSED,
@@ -123,7 +123,10 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
         "current_task_count": len(now.tasks),
         "baseline_judged_count": then.counts.judged,
         "current_judged_count": now.counts.judged,
-        **given(baseline_triggers=_prompts(then), current_triggers=_prompts(now)),
+        **given(
+            baseline_triggers=then.triggers and then.triggers.counts,
+            current_triggers=now.triggers and now.triggers.counts,
+        ),
         **given(
             baseline_estimates=describe_repeated_trials(then), current_estimates=describe_repeated_trials(now)
         ),
@@ -142,7 +145,7 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
     }
 
 
-def _tell_golden(issues: _Issues, then: Conclusion, now: Conclusion) -> list[Json]:
+def _check_golden(issues: _Issues, then: Conclusion, now: Conclusion) -> list[Json]:
     """Report and return the golden tasks that did not pass, or that only the baseline has.
 
     Two tasks may have one id: each of them must pass. A task that is not golden any more counts as others do.
@@ -152,9 +155,9 @@ def _tell_golden(issues: _Issues, then: Conclusion, now: Conclusion) -> list[Jso
     judged_before = {task.id for task in then.tasks if task.judged}
     for task in _golden(now):
         if task.has_no_grader and task.id not in judged_before:
-            issues.tell("warn", "unjudged", f"golden task `{task.id}`: {task.reason}", task)
+            issues.add("warn", "unjudged", f"golden task `{task.id}`: {task.reason}", task)
         elif task.verdict != "passed" and not task.passes_part:
-            issues.tell(
+            issues.add(
                 "fail", "golden_failure", f"golden task `{task.id}` did not pass: {task.verdict}", task
             )
             failed.append(_task(task))
@@ -162,7 +165,7 @@ def _tell_golden(issues: _Issues, then: Conclusion, now: Conclusion) -> list[Jso
     for task in _golden(then):
         if task.id not in ids:
             words = f"golden task `{task.id}` is missing in the current results"
-            issues.tell("fail", "golden_failure", words, task)
+            issues.add("fail", "golden_failure", words, task)
             failed.append({**_task(task), "status": "n/a", "pass_rate": 0.0})
     return failed
 
@@ -181,7 +184,7 @@ def _chance(then: Conclusion, now: Conclusion) -> str:
     return f"p = {p:.2g}" + ("" if p <= SIGNIFICANT else ", which may be chance")
 
 
-def _tell_score(issues: _Issues, then: Conclusion, now: Conclusion, limits: GateLimits) -> None:
+def _check_score(issues: _Issues, then: Conclusion, now: Conclusion, limits: GateLimits) -> None:
     """Report a mean score that fell by more than chance: answers can get worse and all tasks still pass.
 
     Only tasks that both runs scored count, each once. The pass rate's limit holds for the score too.
@@ -193,26 +196,26 @@ def _tell_score(issues: _Issues, then: Conclusion, now: Conclusion, limits: Gate
     old, new = (mean([pair[side] for pair in scores]) for side in (0, 1))
     if p <= SIGNIFICANT and (old - new) * 100 > limits.most_regression + 1e-9:
         shown = f"{format_score(old, 4)} to {format_score(new, 4)}"
-        issues.tell(
+        issues.add(
             "fail",
             "score",
             f"the mean score of {counted(len(scores), 'task')} fell from {shown} (p = {p:.2g})",
         )
 
 
-def _tell_doubts(
+def _check_doubts(
     issues: _Issues, then: Conclusion, now: Conclusion, baseline: Recording, current: Recording
 ) -> None:
     """Report why a pass means little: the measure, a run of a part, or a baseline that was as bad."""
     if words := _baseline_words(then):
-        issues.tell("warn", "incomplete_baseline", words)
+        issues.add("warn", "incomplete_baseline", words)
     for words, recording in (("the baseline", baseline), ("the current run", current)):
         run = run_of(recording.document)
         for part in chosen_parts(run):
-            issues.tell("warn", "partial", f"{words} is a part of its suite: {part}")
+            issues.add("warn", "partial", f"{words} is a part of its suite: {part}")
     for reason in now.reasons:
         if reason.about not in (TASKS, PROMPTS, WHOLE_RUN):
-            issues.tell("warn", "no_pass", f"the current run is no pass by itself: {reason.words}")
+            issues.add("warn", "no_pass", f"the current run is no pass by itself: {reason.words}")
 
 
 def _baseline_words(then: Conclusion) -> str:
@@ -230,19 +233,17 @@ def _rate(recording: Recording, found: Conclusion) -> float:
     return written if found.part else found.counts.pass_rate(written)
 
 
-def _tell_pass_exp_k(issues: _Issues, now: Conclusion, least: float) -> None:
+def _check_pass_exp_k(issues: _Issues, now: Conclusion, least: float) -> None:
     """Report that the mean pass^k of the tasks with several trials is too low, or that there are none."""
     found = now.pass_estimates
     if found is None:
-        issues.tell(
-            "fail", "pass_exp_k", "pass^k is not known: no task of the current run has several trials"
-        )
+        issues.add("fail", "pass_exp_k", "pass^k is not known: no task of the current run has several trials")
     elif not reaches(found.pass_exp_k.mean, least):
         shown, wanted = format_below(found.pass_exp_k.mean, least)
-        issues.tell("fail", "pass_exp_k", f"pass^k is {shown}, below {wanted} ({found.words})")
+        issues.add("fail", "pass_exp_k", f"pass^k is {shown}, below {wanted} ({found.words})")
 
 
-def _tell_prompts(issues: _Issues, then: Conclusion, now: Conclusion, limits: GateLimits) -> None:
+def _check_prompts(issues: _Issues, then: Conclusion, now: Conclusion, limits: GateLimits) -> None:
     """Report when fewer trigger prompts were correct, as for tasks, or when some were added or removed."""
     share = 0.0 if now.triggers is None else now.triggers.share
     if limits.least_triggers is not None and not reaches(share, limits.least_triggers):
@@ -250,30 +251,23 @@ def _tell_prompts(issues: _Issues, then: Conclusion, now: Conclusion, limits: Ga
         tried = (
             "no trigger prompt was tried" if now.triggers is None else describe_misclassified(now.triggers)
         )
-        issues.tell("fail", "trigger_share", f"{tried}: {share_words} classified correctly, below {least}")
+        issues.add("fail", "trigger_share", f"{tried}: {share_words} classified correctly, below {least}")
     if now.triggers is None or then.triggers is None:
         if then.triggers is not None:
             words = f"{counted(then.triggers.total, 'trigger prompt')} of the baseline: none was tried now"
-            issues.tell(limits.removed_tasks, "removed_trigger_prompts", words)
+            issues.add(limits.removed_tasks, "removed_trigger_prompts", words)
         elif now.triggers is not None:
             words = f"the baseline tried no trigger prompts; there are {now.triggers.total} now"
-            issues.tell(limits.new_tasks, "new_trigger_prompts", words)
+            issues.add(limits.new_tasks, "new_trigger_prompts", words)
         return
     fell = (then.triggers.share - now.triggers.share) * 100
     if fell > limits.most_regression + 1e-9:
         rates = f"{_right(then.triggers)} before, {_right(now.triggers)} now"
-        issues.tell("fail", "trigger_regression", f"fewer trigger prompts were answered rightly: {rates}")
+        issues.add("fail", "trigger_regression", f"fewer trigger prompts were answered rightly: {rates}")
 
 
 def _right(found: TriggerConclusion) -> str:
     return f"{found.right} of {found.total}"
-
-
-def _prompts(found: Conclusion) -> Json | None:
-    tried = found.triggers
-    if tried is None:
-        return None
-    return {"right": tried.right, "wrong": tried.wrong, "errored": tried.errored}
 
 
 def _task(task: TaskConclusion) -> dict[str, Any]:

@@ -97,31 +97,33 @@ def _of_prompt(level: Literal["error", "warning"], trigger: TriggerOutcome, plac
 
 def _of_tasks(tasks: Sequence[TaskConclusion], places: SourceLocations) -> Iterator[str]:
     """Yield the failures of tasks: those of a grader of several tasks at its line, and once."""
-    told: dict[tuple[SourceLocation, str, str], list[tuple[str, str]]] = {}
+    groups: dict[tuple[SourceLocation, str, str], list[tuple[str, str]]] = {}
     for task in tasks:
         if task.verdict not in _RED:
             continue
         against = [grader for grader in task.graders if grader.verdict in ("failed", "errored")]
         for grader in against:
             key = places.of(task.id, grader.name), grader_label(grader.name), grader.verdict
-            told.setdefault(key, []).append((task.id, grader.feedback))
+            groups.setdefault(key, []).append((task.id, grader.feedback))
         if task.error or not against:
-            told.setdefault((places.of(task.id, ""), "", task.id), []).append(("", task.error or task.reason))
-    for (place, name, verdict), said in told.items():
+            groups.setdefault((places.of(task.id, ""), "", task.id), []).append(
+                ("", task.error or task.reason)
+            )
+    for (place, name, verdict), messages in groups.items():
         if not name:
-            yield from (annotation("error", f"{verdict}: {why}", place, verdict) for _, why in said)
-        elif len(said) == 1:
-            ((task_id, why),) = said
+            yield from (annotation("error", f"{verdict}: {why}", place, verdict) for _, why in messages)
+        elif len(messages) == 1:
+            ((task_id, why),) = messages
             yield annotation("error", f"{task_id}: {name} {verdict}: {why}", place, f"{task_id}: {name}")
         else:
-            yield annotation("error", f"{name} {verdict} in {_together(said)}", place, name)
+            yield annotation("error", f"{name} {verdict} in {_together(messages)}", place, name)
 
 
-def _together(said: Sequence[tuple[str, str]]) -> str:
+def _together(messages: Sequence[tuple[str, str]]) -> str:
     """Return the messages of several tasks: once if all are the same, else a line for each."""
-    count = counted(len(said), "task")
-    if len({why for _, why in said}) == 1:
-        names = ", ".join(name for name, _ in said[:_MOST_NAMES])
-        more = f" and {len(said) - _MOST_NAMES} more" if len(said) > _MOST_NAMES else ""
-        return f"{count} ({names}{more}): {said[0][1]}"
-    return "\n".join([count, *(f"{name}: {' '.join(why.split())}" for name, why in said)])
+    count = counted(len(messages), "task")
+    if len({why for _, why in messages}) == 1:
+        names = ", ".join(name for name, _ in messages[:_MOST_NAMES])
+        more = f" and {len(messages) - _MOST_NAMES} more" if len(messages) > _MOST_NAMES else ""
+        return f"{count} ({names}{more}): {messages[0][1]}"
+    return "\n".join([count, *(f"{name}: {' '.join(why.split())}" for name, why in messages)])

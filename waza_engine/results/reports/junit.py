@@ -130,10 +130,10 @@ def _cases_of_the_run(found: Conclusion, skill: str) -> Iterator[TestCase]:
         if reason.about != TASKS:
             case = TestCase(_clean(reason.about), classname=_clean(skill))
             kind = Failure if reason.kind == "failed" else Error
-            told = kind(_clean(reason.words), _TYPES.get(reason.about, "MetricFailure"))
+            result = kind(_clean(reason.words), _TYPES.get(reason.about, "MetricFailure"))
             if found.triggers is not None and reason.about in (PROMPTS, DECIDING):
-                told.text = _clean("\n".join(_prompts(found.triggers)))
-            case.result = [told]
+                result.text = _clean("\n".join(_prompts(found.triggers)))
+            case.result = [result]
             yield case
 
 
@@ -174,9 +174,9 @@ def _case(task: TaskConclusion, name: str, skill: str) -> TestCase:
     kind, label = (Failure, "GraderFailure") if task.verdict == "failed" else (Error, "ExecutionError")
     found = kind(_clean(task.reason), label)
     broken = [task.error] if task.error and task.error != task.reason else []
-    told = [_line(grader) for grader in task.graders if grader.verdict in ("failed", "errored")]
+    lines = [_line(grader) for grader in task.graders if grader.verdict in ("failed", "errored")]
     cause = [] if task.cause is None else [f"{task.cause.kind}: {task.cause.evidence}"]
-    found.text = _clean("\n".join([*cause, *told, *broken]))
+    found.text = _clean("\n".join([*cause, *lines, *broken]))
     case.result = [found]
     return case
 
@@ -212,8 +212,8 @@ def _cut(answer: str) -> str:
 
 
 def _line(grader: GraderConclusion) -> str:
-    said = " ".join(grader.feedback.split())
-    return f"{grader_label(grader.name)}: {format_score(grader.score)} {said}".rstrip()
+    feedback = " ".join(grader.feedback.split())
+    return f"{grader_label(grader.name)}: {format_score(grader.score)} {feedback}".rstrip()
 
 
 def _clean(text: str) -> str:

@@ -61,7 +61,7 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
     name = code(header.eval_name) or "Evaluation"
     counts = found.counts
     mark = _RUN_MARKS.get(found.verdict, "❌")
-    passed = f"{counts.passed} of {counted(counts.total, 'task')} passed" if counts.total else found.came_to
+    passed = f"{counts.passed} of {counted(counts.total, 'task')} passed" if counts.total else found.results
     yield f"## {mark} {name}: {passed}\n\n"
     yield " · ".join([f"**{verdict_label(found)}**", *describe_other_counts(counts)]) + "\n\n"
     for reason in (reason for reason in found.reasons if not reason.is_counted):
@@ -87,12 +87,12 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
         yield f"| | Task | Score | Trials passed |{more[0]}\n|---|---|--:|--:|{more[1]}\n"
     for task in found.tasks:
         score = format_scores(task.score, task.plain_score) if task.scored else ""
-        told = f"{task.share} |"
+        cells = f"{task.share} |"
         if found.repeated:
-            told += f" {task.estimates.words if task.estimates is not None else ''} |"
+            cells += f" {task.estimates.words if task.estimates is not None else ''} |"
         score += f" ({cell_sentence(task.untold)})" if task.untold else ""
         score += f" so far: {cell_sentence(task.cut_short)}" if task.cut_short else ""
-        yield f"| {_MARKS[task.verdict]} | {cell(task.id or task.name)} | {score} | {told}\n"
+        yield f"| {_MARKS[task.verdict]} | {cell(task.id or task.name)} | {score} | {cells}\n"
     yield from _flaky(found)
     if found.triggers is not None:
         yield from _mistakes(found.triggers)
@@ -122,11 +122,11 @@ def _mistakes(found: TriggerConclusion) -> Iterator[str]:
 
 
 def _details(task: TaskConclusion) -> str:
-    told = [task.error] if task.error else []
-    if not told and all(grader.verdict == "passed" for grader in task.graders):
-        told = [task.reason]
+    messages = [task.error] if task.error else []
+    if not messages and all(grader.verdict == "passed" for grader in task.graders):
+        messages = [task.reason]
     lines = [] if task.cause is None else [f"{task.cause.kind}: {sentence(task.cause.evidence)}\n"]
-    lines += [f"- {code(cut(text, _FEEDBACK_CHARACTERS))}" for text in told]
+    lines += [f"- {code(cut(text, _FEEDBACK_CHARACTERS))}" for text in messages]
     lines += [_line(grader) for grader in task.graders if grader.verdict != "passed"]
     # A block of HTML goes on until the blank line, so there is no Markdown in the title.
     title = html.escape(visible(" ".join((task.id or task.name).split())))

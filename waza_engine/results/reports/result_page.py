@@ -113,7 +113,7 @@ def _head(header: RunHeader, found: Conclusion, *, goes_on: bool) -> str:
     lines = [
         f"# {code(header.eval_name) or 'Evaluation'}: {verdict}",
         "",
-        found.came_to + (" so far" if goes_on else ""),
+        found.results + (" so far" if goes_on else ""),
         "",
     ]
     lines += [f"- {sentence(reason.words)}" for reason in found.reasons if not reason.is_counted]
@@ -137,14 +137,14 @@ def _triggers(found: TriggerConclusion) -> str:
     """Return the misclassified or untried trigger prompts, with the agent's output."""
     mark = "✗" if found.wrong else "!" if found.errored else "✓"
     lines = [f"\n## {mark} Trigger prompts", "", describe_triggers(found), ""]
-    told = (*found.mistakes, *found.broken)
-    for prompt in told[:_MOST_PROMPTS]:
+    listed = (*found.mistakes, *found.broken)
+    for prompt in listed[:_MOST_PROMPTS]:
         lines += [f"**{'!' if prompt.error else '✗'} {code(_cut(prompt.prompt, _ARGUMENT_CHARACTERS))}**", ""]
         lines += [sentence(describe_misclassification(prompt)), ""]
         if prompt.output:
             lines += [fenced(_cut(prompt.output, _OUTPUT_CHARACTERS)), ""]
-    if len(told) > _MOST_PROMPTS:
-        lines += [f"… and {len(told) - _MOST_PROMPTS} more", ""]
+    if len(listed) > _MOST_PROMPTS:
+        lines += [f"… and {len(listed) - _MOST_PROMPTS} more", ""]
     return "\n".join([*lines, ""])
 
 
@@ -274,24 +274,24 @@ def _met(verdict: Validation, check: Check, output: str) -> str:
 
 def _turns(trial: TrialOutcome) -> Iterator[str]:
     calls = {call.id: call for call in trial.tool_calls or () if call.id}
-    told = 0
+    shown = 0
     for event in trial.events:
         kind, content = event.get("type"), str(event.get("content") or "").strip()
         if kind == "user.message" and content:
             yield f"- **user** {code(_cut(content, _ARGUMENT_CHARACTERS))}"
         elif kind == "assistant.message" and content:
             yield f"- **agent** {code(_cut(content, _ARGUMENT_CHARACTERS))}"
-        elif kind == "tool.execution_start" and told < _MOST_CALLS:
+        elif kind == "tool.execution_start" and shown < _MOST_CALLS:
             call = calls.pop(str(event.get("tool_call_id", "")), None)
             if call is not None:
-                told += 1
+                shown += 1
                 yield call_line(call)
     for call in [*calls.values(), *(call for call in trial.tool_calls or () if not call.id)][
-        : _MOST_CALLS - told
+        : _MOST_CALLS - shown
     ]:
-        told += 1
+        shown += 1
         yield call_line(call)
-    left = len(trial.tool_calls or ()) - told
+    left = len(trial.tool_calls or ()) - shown
     if left > 0:
         yield f"- … and {counted(left, 'more tool call')}"
 
@@ -364,9 +364,11 @@ def trial_page(
     head = [f"# {code(title)}, trial {trial.number}", "", _origin(trial, judged, started), ""]
     lines = [*head, *trial_sections(trial, prompt, answer), ""]
     # The prompt may be the same text, so the answer is found by identity.
-    place = next((number for number, line in enumerate(lines) if line is answer), 0)
-    before = masked("".join(f"{line}\n" for line in lines[:place]))
-    text = before + "\n".join([*lines[place : place + 1], masked(_bounded("\n".join(lines[place + 1 :])))])
+    answer_at = next((number for number, line in enumerate(lines) if line is answer), 0)
+    before = masked("".join(f"{line}\n" for line in lines[:answer_at]))
+    text = before + "\n".join(
+        [*lines[answer_at : answer_at + 1], masked(_bounded("\n".join(lines[answer_at + 1 :])))]
+    )
     if not shown or masked(text) != text:
         return TrialPage(masked(text), ())
     start = len(before) + answer.index("\n") + 1
@@ -450,18 +452,18 @@ def _of_task(
     """Yield a row for a task whose verdict or score is another one, and for each such grader of it."""
     graders = [{each.name: each for each in task.graders} if task else {} for task in (then, now)]
     of_graders = [
-        (f"{cell(name)} {cell(grader_label(grader))}", *told)
+        (f"{cell(name)} {cell(grader_label(grader))}", *change)
         for grader in dict.fromkeys([*graders[1], *graders[0]])
         if (asked is None or grader in asked)
-        and (told := _told(graders[0].get(grader), graders[1].get(grader)))
+        and (change := _change_of(graders[0].get(grader), graders[1].get(grader)))
     ]
-    told = _told(then, now)
-    if told and asked is None:
-        yield (cell(name), *told)
+    change = _change_of(then, now)
+    if change and asked is None:
+        yield (cell(name), *change)
     yield from of_graders
 
 
-def _told(then: _Judged, now: _Judged) -> tuple[str, str] | None:
+def _change_of(then: _Judged, now: _Judged) -> tuple[str, str] | None:
     before, after = _words(then), _words(now)
     return (before, after) if before != after else None
 

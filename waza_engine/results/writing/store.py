@@ -50,7 +50,7 @@ from waza_engine.results.places import (
     workspace_prefix,
 )
 from waza_engine.results.reading.formats import read_document
-from waza_engine.results.reading.journals import goes_on, unended_document
+from waza_engine.results.reading.journals import goes_on, this_process, unended_document
 from waza_engine.results.reading.run_store_entries import (
     is_held,
     note_in,
@@ -139,10 +139,8 @@ class ResultStore:
             raise
 
     def _begin(self, journal: IO[bytes]) -> None:
-        started, booted = psutil.Process().create_time(), psutil.boot_time()
-        process = {"pid": os.getpid(), "started": started, "booted": booted}
         before = self._spent_before and spending_document(self._spent_before)
-        line = {**header_document(self._header), "process": process, "planned": self._planned}
+        line = {**header_document(self._header), "process": this_process(), "planned": self._planned}
         self._append({**line, **given(spent_before=before)})
         with clear_errors(self.journal_path):
             self._reserved = journal.tell()
@@ -482,7 +480,7 @@ class Attachments:
         """``within`` is the boundary of results whose path was not given by a person."""
         self._within = within
         self._directory = attachment_directory(results)
-        self._marks: dict[str, str] = {}
+        self._written: set[str] = set()
 
     def of_run(self, run: RunOutcome) -> RunOutcome:
         """Return a run with marks for the long strings of its tasks. Raises ``ResultsError``."""
@@ -495,12 +493,17 @@ class Attachments:
         return without_long_texts(value, self._kept)
 
     def _kept(self, text: str) -> str:
-        if text not in self._marks:
-            shown = masked(text)
-            name, mark = mark_of(shown)
+        shown = masked(text)
+        name, mark = mark_of(shown)
+        if name not in self._written:
             write_new(self._directory / name, shown.encode("utf-8", "replace"), within=self._within)
-            self._marks[text] = mark
-        return self._marks[text]
+            self._written.add(name)
+        return mark
+
+
+def write_run(path: Path, run: RunOutcome) -> None:
+    """Write the document of a run to a path that a person has named. Raises ``ResultsError``."""
+    write_output(path, encoded_run(Attachments(path).of_run(run) if is_persistent(path) else run))
 
 
 def copy_attachments(results: Path, copy: Path) -> None:
@@ -567,8 +570,12 @@ def _remove_run_store(place: Path, within: Boundary) -> None:
 def _remove_workspaces(entry: Block) -> None:
     """Remove the workspaces of a killed process, unless its number belongs to another one now."""
     process: object = block_of(entry, "process").get("pid")
-    if not isinstance(process, int) or not _is_gone(process):
-        return
+    if isinstance(process, int) and _is_gone(process):
+        remove_workspaces_of(process)
+
+
+def remove_workspaces_of(process: int) -> None:
+    """Remove the workspaces of a process, and what else it has in the temporary directory."""
     for place in Path(tempfile.gettempdir()).glob(f"{workspace_prefix(process)}*"):
         if place.is_dir() and not place.is_symlink():
             shutil.rmtree(place, ignore_errors=True)

@@ -90,15 +90,8 @@ def mocks_of(suite: Suite, task: TaskFile) -> tuple[CommandMock, ...]:
     return suite.spec.command_mocks if task.command_mocks is None else task.command_mocks
 
 
-def mocks_commands(suite: Suite) -> bool:
-    """Return whether any task mocks a program."""
-    return any(mocks_of(suite, task.task) for task in suite.tasks if task.task is not None)
-
-
 def mocked_programs(suite: Suite) -> tuple[str, ...]:
-    """Return the names of the programs that any task mocks, none for an executor that starts no programs."""
-    if suite.spec.config.executor not in SERVING:
-        return ()
+    """Return the names of the programs that any task mocks."""
     mocks = (mock for task in suite.tasks if task.task is not None for mock in mocks_of(suite, task.task))
     return tuple(sorted({mock.name for mock in mocks}))
 
@@ -114,23 +107,14 @@ def blocked_programs(names: Sequence[str]) -> Generator[MockedCommands | None]:
         yield MockedCommands(_ROOT.path / "bin")
 
 
-def command_folder(suite: Suite) -> MockedCommands | None:
-    """Return the folder of a suite's mocked programs, for calls outside of trials; None without any."""
-    return MockedCommands(_ROOT.path / "bin") if mocks_commands(suite) else None
-
-
 @contextlib.contextmanager
 def command_programs(suite: Suite, warn: Callable[[str], None]) -> Generator[None]:
     """Keep the directory of mocked programs during a pass; warn if its executor starts none."""
-    executor = suite.spec.config.executor
-    if not mocks_commands(suite):
-        yield
-    elif executor not in SERVING:
+    executor, programs = suite.spec.config.executor, mocked_programs(suite)
+    if programs and executor not in SERVING:
         warn(f"`command_mocks` has no effect: the executor `{executor}` starts no programs")
+    with _ROOT.held() if programs and executor in SERVING else contextlib.nullcontext():
         yield
-    else:
-        with _ROOT.held():
-            yield
 
 
 @contextlib.contextmanager
@@ -143,7 +127,10 @@ def mocked_commands(
     """
     mocks = mocks_of(suite, task)
     if not mocks or executor not in SERVING:
-        yield CommandSession(command_folder(suite) if executor in SERVING else None, (), workspace)
+        # The agent may call what other tasks mock.
+        is_mocked = executor in SERVING and mocked_programs(suite)
+        commands = MockedCommands(_ROOT.path / "bin") if is_mocked else None
+        yield CommandSession(commands, (), workspace)
         return
     if suite.spec.scenario is None and has_sequence(mocks):
         raise WorkspaceError(f"`command_mocks`: {SEQUENCE_NEEDS}")

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 # Grading one task after the other must not build the graders of all of them again.
-_KEPT_ROUNDS = 64
+_CACHED_ROUNDS = 64
 
 
 @dataclass(slots=True)
-class _Kept:
+class _Entry:
     """A grader or its error, and the round of its last use."""
 
     grader: AnyGrader | str
@@ -36,36 +36,36 @@ class GraderCache:
         self.builds = 0
         self._build = build
         self._lock = threading.Lock()
-        self._by_text: dict[Hashable, _Kept] = {}
+        self._by_text: dict[Hashable, _Entry] = {}
         self._round = 0
 
     def create(self, entry: GraderEntry) -> AnyGrader:
         """Return the grader of an entry, as ``registry.create`` does. Raises ``GraderError``."""
-        kept = self._kept(entry)
-        kept.round = self._round
-        if isinstance(kept.grader, str):
-            raise GraderError(kept.grader)
-        return kept.grader
+        cached = self._cached(entry)
+        cached.round = self._round
+        if isinstance(cached.grader, str):
+            raise GraderError(cached.grader)
+        return cached.grader
 
     def forget_unused(self) -> None:
         """Call it after each use of the suite: graders that many uses did not need are dropped."""
         with self._lock:
-            oldest = self._round - _KEPT_ROUNDS
-            self._by_text = {text: kept for text, kept in self._by_text.items() if kept.round > oldest}
+            oldest = self._round - _CACHED_ROUNDS
+            self._by_text = {text: cached for text, cached in self._by_text.items() if cached.round > oldest}
             self._round += 1
 
-    def _kept(self, entry: GraderEntry) -> _Kept:
+    def _cached(self, entry: GraderEntry) -> _Entry:
         text = _written(dict(entry))
-        kept = self._by_text.get(text)
-        if kept is None:
+        cached = self._by_text.get(text)
+        if cached is None:
             self.builds += 1
             try:
-                kept = _Kept(self._build(entry), self._round)
+                cached = _Entry(self._build(entry), self._round)
             except GraderError as error:
-                kept = _Kept(str(error), self._round)
+                cached = _Entry(str(error), self._round)
         with self._lock:
-            self._by_text[text] = kept
-        return kept
+            self._by_text[text] = cached
+        return cached
 
 
 def _written(value: object) -> Hashable:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from waza_engine.counting import in_seconds
+from waza_engine.counting import cut, in_seconds
 from waza_engine.executors.base import Cancellation
 from waza_engine.graders.base import Grader, GraderError, GradingContext, SurroundingsError, Verdict
 from waza_engine.graders.matching.strings import line_end_advice, lowered
@@ -141,8 +141,8 @@ def _grade_one(built: BuiltGrader, ask: Callable[[Grader[Any]], Verdict]) -> Val
             built, _broken(f"it took longer than {in_seconds(built.deadline_seconds)}"), "error", started
         )
     except SurroundingsError as error:
-        told = replace(_broken(str(error)), details=unjudged_details("surroundings", str(error)))
-        return _validation(built, told, "error", started)
+        unjudged = replace(_broken(str(error)), details=unjudged_details("surroundings", str(error)))
+        return _validation(built, unjudged, "error", started)
     except GraderError as error:
         return _validation(built, _broken(str(error)), "error", started)
     except OSError as error:
@@ -262,7 +262,7 @@ def option_text(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     text = _json(cast("object", value)) if isinstance(value, _CONTAINERS) else str(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return cut(text, _LONGEST)
 
 
 def _with_rule(check: Check, verdict: Verdict, entry: GraderEntry) -> Check:

@@ -33,7 +33,7 @@ from waza_engine.runs.limits.cancellation import (
 )
 from waza_engine.runs.settings.table import Budget
 from waza_engine.scoring.cost import Cost, Spending, added, cost_of, has_price, tokens_of, total, total_cost
-from waza_engine.vocabulary import ModelUsage, PaidAnswer, Usage
+from waza_engine.vocabulary import ModelUsage, PaidAnswer, Usage, token_counts
 
 _LAST_WORDS_SECONDS = 1.5
 _GRACE_SECONDS = 10.0
@@ -342,7 +342,7 @@ class MeteredExecutor(_Wrapping):
         if meter.refusal:
             # The journal could not note this call.
             raise BudgetExceededError(meter.refusal)
-        told, bill = threading.Event(), _Bill(meter, request)
+        reported, bill = threading.Event(), _Bill(meter, request)
         complete: list[ExecutionResponse] = []
 
         def call() -> ExecutionResponse:
@@ -359,7 +359,7 @@ class MeteredExecutor(_Wrapping):
                 bill.count_arrived()
                 raise
             finally:
-                told.set()
+                reported.set()
 
         try:
             return call_bounded(call, request.timeout_seconds + _GRACE_SECONDS, either)
@@ -368,7 +368,7 @@ class MeteredExecutor(_Wrapping):
                 bill.count_arrived()
                 raise
             # Wait a moment for the cost of the call so far, and for its answer if that is the last one.
-            told.wait(_LAST_WORDS_SECONDS)
+            reported.wait(_LAST_WORDS_SECONDS)
             if complete:
                 return complete[0]
             bill.count_arrived()
@@ -468,13 +468,7 @@ def _limit(budget: Budget) -> str:
 def _ascribed(usage: Usage | None, model: str) -> Usage | None:
     if usage is None or usage.model_metrics or not model or not tokens_of(usage):
         return usage
-    asked = ModelUsage(
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cache_read_tokens=usage.cache_read_tokens,
-        cache_write_tokens=usage.cache_write_tokens,
-        request_cost=usage.premium_requests,
-    )
+    asked = ModelUsage(**token_counts(usage), request_cost=usage.premium_requests)
     return replace(usage, model_metrics={model: asked})
 
 

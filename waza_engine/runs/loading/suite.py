@@ -137,8 +137,8 @@ def load_suite(
     if spec.tasks_from:
         dataset = load_dataset(path, spec, files)
         rows = tuple(
-            _inside(path.parent, SuiteTask(row.id, row.name, dataset.path, row.task, row.error, place))
-            for place, row in enumerate(dataset.tasks)
+            _inside(path.parent, SuiteTask(row.id, row.name, dataset.path, row.task, row.error, index))
+            for index, row in enumerate(dataset.tasks)
         )
         warnings += [*dataset.warnings, *_twice(rows)]
         digest = _digest(digest, _digest_of_file(dataset.path, files))

@@ -310,8 +310,8 @@ class _Since:
         found: set[str] = set()
         for task in tasks:
             name = task.source.id
-            said = None if before is None else before.of(task)
-            same = said is not None and today is not None and said == today.of(task)
+            earlier = None if before is None else before.of(task)
+            same = earlier is not None and today is not None and earlier == today.of(task)
             if not same or not self._same_files(then[name], now[name]):
                 found.add(name)
         return found

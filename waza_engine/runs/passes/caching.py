@@ -17,7 +17,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-import waza_engine
 from waza_engine.boundary import Boundary
 from waza_engine.files import opened_to_read, read_beginning, read_bytes, relative_name
 from waza_engine.masking import is_secret_name
@@ -37,6 +36,7 @@ from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.executors import replays
 from waza_engine.spec.loading import PROJECT_CONFIG_NAME, find_project_config
 from waza_engine.spec.project_config import ProjectConfig
+from waza_engine.version import __version__
 
 DIRECTORY = ".waza-cache"
 _FORMAT = 2
@@ -109,7 +109,7 @@ class TaskCache:
             return None
         document = {
             "format": _FORMAT,
-            "engine": waza_engine.__version__,
+            "engine": __version__,
             "python": platform.python_version(),
             "platform": platform.system(),
             "executor": self._executor,

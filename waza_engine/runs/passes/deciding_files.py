@@ -9,11 +9,10 @@ import contextlib
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-import waza_engine
 from waza_engine.boundary import Boundary, is_foreign, suite_boundary
 from waza_engine.files import from_home, is_named, read_bytes, relative_name
 from waza_engine.masking import masked
@@ -25,6 +24,7 @@ from waza_engine.results.inputs import (
     is_left_by_programs,
     is_unread,
 )
+from waza_engine.results.json_values import strings_in
 from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.agent.skills import suite_skills
 from waza_engine.runs.agent.workspace import fixture_directory
@@ -64,7 +64,9 @@ class DecidingFiles:
             # Environments there are parts of an eval file of Vally.
             self._of_vally.update(filter(None, [vally_project_of(suite.path)]))
         self._references: dict[tuple[str, tuple[Path, ...]], tuple[Path, ...]] = {}
-        self._of_suite = tuple(_texts(suite.spec.model_dump(mode="json", exclude={"tasks", "tasks_from"})))
+        self._of_suite = tuple(
+            strings_in(suite.spec.model_dump(mode="json", exclude={"tasks", "tasks_from"}))
+        )
 
     def places(self, source: SuiteTask, task: TrialTask) -> set[Path]:
         """Return the files and folders that a task reads."""
@@ -72,9 +74,9 @@ class DecidingFiles:
         fixtures = fixture_directory(spec, suite.directory)
         near = (suite.directory, fixtures, source.path.parent)
         far = tuple(filter(self.within.holds, (Path.cwd(), *suite.directory.parents)))
-        written = [*self._of_suite, *_texts(spec.model_dump(mode="json"))]
+        written = [*self._of_suite, *strings_in(spec.model_dump(mode="json"))]
         for built in task.graders:
-            written += _texts(built.entry.model_dump(mode="json"))
+            written += strings_in(built.entry.model_dump(mode="json"))
         places = {place for text in dict.fromkeys(written) for place in self._referenced(text, near, far)}
         places |= self._of_vally
         places |= set(self._agent.skills_of(spec).directories)
@@ -91,7 +93,7 @@ class DecidingFiles:
         near = directory, directory / "fixtures"
         far = tuple(filter(self.within.holds, (Path.cwd(), *directory.parents)))
         apart = {"tasks", "tasks_from", "graders", "metrics"}
-        written = _texts(self._suite.spec.model_dump(mode="json", exclude=apart))
+        written = strings_in(self._suite.spec.model_dump(mode="json", exclude=apart))
         return {place for text in dict.fromkeys(written) for place in self._referenced(text, near, far)}
 
     def _referenced(self, text: str, near: tuple[Path, ...], far: tuple[Path, ...]) -> tuple[Path, ...]:
@@ -175,20 +177,6 @@ def _has_siblings(place: Path) -> bool:
         return False
 
 
-def _texts(value: object) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case Mapping():
-            for item in cast("Mapping[object, object]", value).values():
-                yield from _texts(item)
-        case list() | tuple():
-            for item in cast("Sequence[object]", value):
-                yield from _texts(item)
-        case _:
-            pass
-
-
 def _referenced(
     text: str, near: Sequence[Path], far: Sequence[Path], is_there: Callable[[Path], bool]
 ) -> Iterator[Path]:
@@ -212,7 +200,7 @@ def _foreign_source(grader: object) -> Iterator[Path]:
     """Yield the file of a grader type that is not built in: the engine's version does not cover it."""
     module = sys.modules.get(type(grader).__module__)
     file = getattr(module, "__file__", None)
-    if file and not type(grader).__module__.startswith(f"{waza_engine.__name__}."):
+    if file and not type(grader).__module__.startswith("waza_engine."):
         yield Path(file)
 
 
@@ -295,7 +283,7 @@ class _Reader:
                     used.setdefault(file, set()).add(task.source.id)
         every = len(tasks)
         files: list[InputFile] = []
-        told: set[Path] = set()
+        reported: set[Path] = set()
         # The suite, its skills and fixtures first: files that decide most tasks are stored first.
         for file in sorted(used, key=lambda file: (-len(used[file]), file)):
             if len(files) == MOST_FILES:
@@ -305,11 +293,11 @@ class _Reader:
             if content is not None:
                 of = () if len(used[file]) == every else tuple(sorted(used[file]))
                 files.append(InputFile(name, *content, of))
-                told.add(file)
+                reported.add(file)
         whole = (
             InputFolder(self._name(place), () if len(of) == every else tuple(sorted(of)))
             for place, of in sorted(folders.items())
-            if len(listed[place]) < MOST_FILES and told.issuperset(listed[place])
+            if len(listed[place]) < MOST_FILES and reported.issuperset(listed[place])
         )
         return RunInputs(tuple(files), tuple(whole), self._texts)
 

@@ -19,7 +19,7 @@ from waza_engine.results.record import (
 )
 from waza_engine.results.reports.descriptions import describe_misclassification
 from waza_engine.runs.agent.agent_tools import GRADER_NAME as AGENT_TOOLS
-from waza_engine.runs.agent.command_mocks import mocked_programs
+from waza_engine.runs.agent.command_mocks import SERVING, mocked_programs
 from waza_engine.runs.agent.setup import agent_setup
 from waza_engine.runs.agent.skills import suite_skills, task_skills
 from waza_engine.runs.events.stream import EventStream
@@ -79,16 +79,16 @@ class Findings:
 class Handling:
     """How the tasks of a pass are executed and stored.
 
-    ``on_task`` is called as each is finished, ``on_trial`` with the id of an active one for each trial that
-    is finished or has an answer (from any thread); ``on_trigger`` as each trigger prompt was tried;
-    ``on_asked`` with the id and number of a trial whose agent is paid, as it is asked, ``on_sent`` with a
-    trigger prompt whose agent is paid (both from any thread).
+    ``on_task`` is called as each is finished, and returns it as it stays in memory; ``on_trial`` with the id
+    of an active one for each trial that is finished or has an answer (from any thread); ``on_trigger`` as
+    each trigger prompt was tried; ``on_asked`` with the id and number of a trial whose agent is paid, as it
+    is asked, ``on_sent`` with a trigger prompt whose agent is paid (both from any thread).
     ``earlier`` are kept trials of a pass by task id, ``earlier_triggers`` kept trigger prompts.
     """
 
     backend: BackendFactory
     cache: TaskCache | None
-    on_task: Callable[[TaskOutcome, bool], None]
+    on_task: Callable[[TaskOutcome, bool], TaskOutcome]
     on_trial: Callable[[str, TrialOutcome, bool], None]
     on_trigger: Callable[[TriggerOutcome], None]
     on_asked: Callable[[str, int, bool], None]
@@ -141,7 +141,7 @@ def _run_tasks(chosen: Pass, context: RunContext, handling: Handling, findings: 
             try:
                 for position, outcome in runner.run():
                     findings.tasks[position] = outcome
-                    handling.on_task(outcome, chosen.baseline)
+                    findings.tasks[position] = handling.on_task(outcome, chosen.baseline)
             except (CancelledRunError, SuiteError):
                 findings.tasks.update(runner.unfinished(findings.tasks))
                 raise
@@ -166,7 +166,7 @@ def _try_triggers(context: RunContext, backend: TrialBackend, findings: Findings
         skill=tests.skill,
         repetitions=suite.spec.config.trials_per_task if suite.is_trigger_list else 1,
         file=suite.file_of(suite.tasks[0]) if suite.tasks else "",
-        commands=mocked_programs(suite),
+        commands=mocked_programs(suite) if suite.spec.config.executor in SERVING else (),
     )
 
     def attempt(prompt: TriggerPrompt, should_trigger: bool) -> TriggerOutcome:
@@ -279,8 +279,8 @@ def suite_metrics(
         else:
             value = metric_value(metric.name, tasks) if follows_from_tasks(metric.name) else None
         if value is not None and metric.name not in found:
-            told = MetricOutcome(metric.name, value, metric.threshold, True, metric.weight)
-            found[metric.name] = replace(told, passed=told.reached)
+            outcome = MetricOutcome(metric.name, value, metric.threshold, True, metric.weight)
+            found[metric.name] = replace(outcome, passed=outcome.reached)
     return list(found.values())
 
 

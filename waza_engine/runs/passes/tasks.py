@@ -128,7 +128,10 @@ class TaskRunner:
                 if not self._costs:
                     # Work goes on while the caller stores what is finished; what is paid for is stored first.
                     self._hand_out()
-                yield self._finished.popleft()
+                position, outcome = self._finished.popleft()
+                yield position, outcome
+                # It holds the transcripts of its trials.
+                self._begun.pop(position, None)
         finally:
             withdraw()
             withdraw_room()
@@ -374,10 +377,10 @@ class TaskRunner:
 
     def _finish(self, position: int, outcome: TaskOutcome) -> None:
         begun = self._begun.get(position)
-        told = len(begun.trials) if begun is not None else 0
+        reported = len(begun.trials) if begun is not None else 0
         if begun is not None:
             self._under_way.remove(begun)
-        self._tell_task(outcome, self._concluded(outcome), self._context.trials - told)
+        self._tell_task(outcome, self._concluded(outcome), self._context.trials - reported)
         if outcome.status in ("failed", "error") and self._fail_fast:
             self._stopped = True
         self._finished.append((position, replace(outcome, group=self._group)))

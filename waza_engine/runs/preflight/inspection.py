@@ -60,8 +60,8 @@ def unseen_skills(
     why, _, remedy = blindness.partition("; ")
     judging = ["the trigger prompts"] * triggers + [f"grader `{name}`" for name in graders]
     if judging:
-        told = f"nothing can be said by {', '.join(judging)}: {why}"
-        yield Finding("skill.unseen", "invalid", str(suite.path), told, remedy)
+        message = f"nothing can be said by {', '.join(judging)}: {why}"
+        yield Finding("skill.unseen", "invalid", str(suite.path), message, remedy)
 
 
 def useless_turns(tasks: Sequence[SelectedTask], executor: Executor | None) -> Iterator[Finding]:
@@ -257,8 +257,8 @@ def pass_preflight(
     stopping = [finding for finding in found if costs and _stops(finding, kept=kept)]
     if stopping:
         raise SuiteError(*_in_words(stopping))
-    told = [f"{finding.message}; {finding.remediation}" for finding in found if finding.told]
-    return told + _ignored(suite, tasks)
+    warnings = [f"{finding.message}; {finding.remediation}" for finding in found if finding.told]
+    return warnings + _ignored(suite, tasks)
 
 
 def check_reachable(suite: Suite, *executors: Executor) -> None:

@@ -475,6 +475,6 @@ def with_review(verdict: Validation, trial: RecordedTrial) -> Validation:
     """Return a person's review of this very answer, when the grader asks for it again."""
     if verdict.status != "pending":
         return verdict
-    said = (trial.outcome.validations or {}).get(verdict.name)
-    review = said and recorded_review(said.score, said.details, passed=said.passed)
+    recorded = (trial.outcome.validations or {}).get(verdict.name)
+    review = recorded and recorded_review(recorded.score, recorded.details, passed=recorded.passed)
     return verdict if review is None else replace(verdict, **review_changes(verdict.details, review))

@@ -115,10 +115,10 @@ class ResidentSuites:
         place, now = path.absolute(), time.time_ns()
         versions = _versions(place)
         with self._lock:
-            kept = self._recordings.get(place)
-            if kept is not None and kept.versions == versions:
+            cached = self._recordings.get(place)
+            if cached is not None and cached.versions == versions:
                 self._recordings.move_to_end(place)
-                return kept.recording
+                return cached.recording
         recording = read_recording(path)
         with self._lock:
             self._recordings.pop(place, None)

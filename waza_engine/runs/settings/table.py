@@ -6,10 +6,10 @@ A setting is a field of ``RunSettings`` with its row. Light: ``--help`` loads th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast, get_type_hints
+from typing import Annotated, Any, Literal, cast, get_args, get_type_hints
 
 from waza_engine.spec.limits import LONGEST_SECONDS, MOST_TRIALS, MOST_WORKERS
 
@@ -26,22 +26,23 @@ path.
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The row of a setting.
+    """The row of a setting; ``setting_rows`` adds what follows from its type and its option.
 
-    ``option`` is its name on the command line, ``parameter`` that in JSON-RPC; "" where it cannot be given.
-    ``minimum`` and ``maximum`` hold for numbers. A ``told`` setting decides the numbers of a run, so its
-    results store it as requested; settings that a suite may have too are stored with their final value
-    (``header.py``).
+    ``option`` is its name on the command line, ``parameter`` that in JSON-RPC, by default that of the option;
+    "" where it cannot be given, as in JSON-RPC if it is not ``remote``. ``minimum`` and ``maximum`` hold for
+    numbers. A ``told`` setting decides the numbers of a run, so its results store it as requested; settings
+    that a suite may have too are stored with their final value (``header.py``).
     """
 
-    kind: SettingKind
     help: str
     option: str = ""
     parameter: str = ""
+    remote: bool = True
     metavar: str = ""
     minimum: int = 0
     maximum: int | None = None
     told: bool = False
+    kind: SettingKind = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,42 +73,27 @@ class RunSettings:
     tasks: Annotated[
         tuple[str, ...],
         Setting(
-            "texts",
-            "Run only tasks whose id or name matches this pattern; repeatable.",
-            "--task",
-            "tasks",
-            metavar="PATTERN",
+            "Run only tasks whose id or name matches this pattern; repeatable.", "--task", parameter="tasks"
         ),
     ] = ()
     tags: Annotated[
         tuple[str, ...],
-        Setting(
-            "texts",
-            "Run only tasks with a tag that matches this pattern; repeatable.",
-            "--tags",
-            "tags",
-            metavar="PATTERN",
-            told=True,
-        ),
+        Setting("Run only tasks with a tag that matches this pattern; repeatable.", "--tags", told=True),
     ] = ()
     prompts: Annotated[
         tuple[str, ...],
         Setting(
-            "texts",
             "Run only trigger prompts that match this text or pattern, and no tasks; repeatable.",
             "--prompt",
-            "prompts",
-            metavar="PATTERN",
+            parameter="prompts",
             told=True,
         ),
     ] = ()
     changed_since: Annotated[
         str | None,
         Setting(
-            "text",
             "Run only tasks that are affected by changes in git since this commit.",
             "--changed-since",
-            "changed_since",
             metavar="COMMIT",
             told=True,
         ),
@@ -115,88 +101,44 @@ class RunSettings:
     graders: Annotated[
         tuple[str, ...],
         Setting(
-            "texts", "Run only graders with this name; repeatable.", "--grader", "graders", metavar="NAME"
+            "Run only graders with this name; repeatable.", "--grader", parameter="graders", metavar="NAME"
         ),
     ] = ()
-    executor: Annotated[
-        str | None,
-        Setting(
-            "text",
-            "Override the suite's executor.",
-            "--executor",
-            "executor",
-            metavar="NAME",
-        ),
-    ] = None
+    executor: Annotated[str | None, Setting("Override the suite's executor.", "--executor")] = None
     # The command takes several models and makes a run of each.
-    model: Annotated[str | None, Setting("text", "Override the suite's model.", "", "model")] = None
+    model: Annotated[str | None, Setting("Override the suite's model.", parameter="model")] = None
     judge_model: Annotated[
-        str | None,
-        Setting(
-            "text",
-            "The model of judges that do not name one.",
-            "--judge-model",
-            "judge_model",
-            metavar="NAME",
-        ),
+        str | None, Setting("The model of judges that do not name one.", "--judge-model")
     ] = None
     judge_executor: Annotated[
         str | None,
-        Setting(
-            "text",
-            "The executor of judges, if it differs from the agent's.",
-            "--judge-executor",
-            "judge_executor",
-            metavar="NAME",
-            told=True,
-        ),
+        Setting("The executor of judges, if it differs from the agent's.", "--judge-executor", told=True),
     ] = None
     trials: Annotated[
         int | None,
-        Setting(
-            "number",
-            "Override the number of trials of each task.",
-            "--trials",
-            "trials",
-            metavar="NUMBER",
-            minimum=1,
-            maximum=MOST_TRIALS,
-        ),
+        Setting("Override the number of trials of each task.", "--trials", minimum=1, maximum=MOST_TRIALS),
     ] = None
     workers: Annotated[
         int | None,
         Setting(
-            "number",
-            "Override how many trials run at the same time.",
-            "--workers",
-            "workers",
-            metavar="NUMBER",
-            minimum=1,
-            maximum=MOST_WORKERS,
+            "Override how many trials run at the same time.", "--workers", minimum=1, maximum=MOST_WORKERS
         ),
     ] = None
     # The caller opens it, and passes its backend to `prepare`.
     cluster: Annotated[
         str | None,
         Setting(
-            "text",
             "Run the trials in worker processes: started here, of a scheduler, or as a file says.",
             "--cluster",
-            "cluster",
             metavar="local[:NUMBER]|ADDRESS|FILE",
         ),
     ] = None
-    parallel: Annotated[
-        bool | None,
-        Setting("choice", "Run trials in parallel.", "--parallel/--no-parallel", "parallel"),
-    ] = None
+    parallel: Annotated[bool | None, Setting("Run trials in parallel.", "--parallel/--no-parallel")] = None
     timeout_seconds: Annotated[
         int | None,
         Setting(
-            "number",
             "Override the time limit of an agent call, for all tasks.",
             "--timeout",
-            "timeout",
             metavar="SECONDS",
             minimum=1,
             maximum=LONGEST_SECONDS,
@@ -204,166 +146,105 @@ class RunSettings:
         ),
     ] = None
     fail_fast: Annotated[
-        bool | None,
-        Setting(
-            "choice",
-            "Stop after the first task that does not pass.",
-            "--fail-fast/--no-fail-fast",
-            "fail_fast",
-        ),
+        bool | None, Setting("Stop after the first task that does not pass.", "--fail-fast/--no-fail-fast")
     ] = None
     max_cost_usd: Annotated[
         float | None,
         Setting(
-            "amount",
             "Stop when agent and judges have cost this many US dollars.",
             "--max-cost",
-            "max_cost",
             metavar="USD",
             told=True,
         ),
     ] = None
     max_tokens: Annotated[
         int | None,
-        Setting(
-            "number",
-            "Stop when agent and judges have used this many tokens.",
-            "--max-tokens",
-            "max_tokens",
-            metavar="NUMBER",
-            told=True,
-        ),
+        Setting("Stop when agent and judges have used this many tokens.", "--max-tokens", told=True),
     ] = None
     # The command shares its option with `report`: a run that failed it must not pass it later.
     fail_under: Annotated[
-        float | None, Setting("amount", "Fail if the score is below this value, 0 to 1.", told=True)
+        float | None, Setting("Fail if the score is below this value, 0 to 1.", told=True)
     ] = None
     fail_under_trigger: Annotated[
         float | None,
         Setting(
-            "amount",
             "Fail if the trigger accuracy is below this value, 0 to 1.",
             "--fail-under-trigger",
-            "fail_under_trigger",
             metavar="SHARE",
             told=True,
         ),
     ] = None
     baseline: Annotated[
         bool | None,
-        Setting(
-            "choice",
-            "Run everything a second time without skills, and compare.",
-            "--baseline/--no-baseline",
-            "baseline",
-        ),
+        Setting("Run everything a second time without skills, and compare.", "--baseline/--no-baseline"),
     ] = None
     cache: Annotated[
-        bool | None,
-        Setting(
-            "choice",
-            "Reuse the results of unchanged tasks.",
-            "--cache/--no-cache",
-            "cache",
-            told=True,
-        ),
+        bool | None, Setting("Reuse the results of unchanged tasks.", "--cache/--no-cache", told=True)
     ] = None
     cache_directory: Annotated[
-        Path | None,
-        Setting(
-            "path",
-            "The cache directory, instead of .waza-cache next to .waza.yaml.",
-            "--cache-dir",
-            "cache_dir",
-            metavar="DIR",
-        ),
+        Path | None, Setting("The cache directory, instead of .waza-cache next to .waza.yaml.", "--cache-dir")
     ] = None
     context_directory: Annotated[
-        Path | None,
-        Setting(
-            "path",
-            "The fixtures directory of tasks that do not name one.",
-            "--context-dir",
-            "context_dir",
-            metavar="DIR",
-        ),
+        Path | None, Setting("The fixtures directory of tasks that do not name one.", "--context-dir")
     ] = None
     skip_graders: Annotated[
         bool,
         Setting(
-            "flag",
-            "Record answers only; grade them later with `waza-engine grade`.",
-            "--skip-graders",
-            "skip_graders",
-            told=True,
+            "Record answers only; grade them later with `waza-engine grade`.", "--skip-graders", told=True
         ),
     ] = False
     keep_workspace: Annotated[
-        bool,
-        Setting(
-            "flag",
-            "Keep the workspaces; the results name their directories.",
-            "--keep-workspace",
-            "keep_workspace",
-        ),
+        bool, Setting("Keep the workspaces; the results name their directories.", "--keep-workspace")
     ] = False
     transcript_directory: Annotated[
         Path | None,
-        Setting(
-            "path",
-            "Write a transcript of each task to this directory.",
-            "--transcript-dir",
-            metavar="DIR",
-        ),
+        Setting("Write a transcript of each task to this directory.", "--transcript-dir", remote=False),
     ] = None
     session_log: Annotated[
         bool | None,
         Setting(
-            "choice",
             "Log the run to .waza/sessions, one JSON object per line.",
             "--session-log/--no-session-log",
+            remote=False,
         ),
     ] = None
     session_directory: Annotated[
-        Path | None, Setting("path", "Log the run to this directory instead.", "--session-dir", metavar="DIR")
+        Path | None, Setting("Log the run to this directory instead.", "--session-dir", remote=False)
     ] = None
-    no_skills: Annotated[
-        bool,
-        Setting("flag", "Run without skills.", "--no-skills", "no_skills"),
-    ] = False
+    no_skills: Annotated[bool, Setting("Run without skills.", "--no-skills")] = False
     shard: Annotated[
         str | None,
         Setting(
-            "text",
             "Run only this part of the tasks, such as 2/5; `waza-engine merge` joins the results.",
             "--shard",
+            remote=False,
             metavar="NUMBER/OF",
         ),
     ] = None
     shard_by: Annotated[
         str | None,
         Setting(
-            "text",
             "How tasks are dealt out: history balances recorded durations; by default by their ids.",
             "--shard-by",
+            remote=False,
             metavar="WAY",
         ),
     ] = None
     resume: Annotated[
         bool,
         Setting(
-            "flag",
             "Go on with a run that did not end: the newest, or that of a result file or run id in PATH.",
             "--resume",
+            remote=False,
         ),
     ] = False
-    record: Annotated[Path | None, Setting("path", "The result file to go on with.")] = None
+    record: Annotated[Path | None, Setting("The result file to go on with.")] = None
     retry: Annotated[
         tuple[str, ...],
         Setting(
-            "texts",
             "With --resume, also run these trials again: lost, errors or failed; repeatable.",
             "--retry",
+            remote=False,
             metavar="WHICH",
         ),
     ] = ()
@@ -403,7 +284,26 @@ class RunSettings:
 def setting_rows() -> Mapping[str, Setting]:
     """Return the rows of the table by the name of their field, in order."""
     types = get_type_hints(RunSettings, include_extras=True)
-    return {name: row for name, found in types.items() for row in getattr(found, "__metadata__", ())}
+    return {name: _completed(*get_args(found)) for name, found in types.items() if name != "path"}
+
+
+_KINDS: Mapping[object, tuple[SettingKind, str]] = {
+    tuple[str, ...]: ("texts", "PATTERN"),
+    str | None: ("text", "NAME"),
+    int | None: ("number", "NUMBER"),
+    float | None: ("amount", ""),
+    bool | None: ("choice", ""),
+    bool: ("flag", ""),
+    Path | None: ("path", "DIR"),
+}
+"""The kind of each type of a field, and how its value is shown on the command line."""
+
+
+def _completed(value: object, row: Setting) -> Setting:
+    kind, metavar = _KINDS[value]
+    option = row.option.partition("/")[0].removeprefix("--").replace("-", "_")
+    parameter = row.parameter or option if row.remote else ""
+    return replace(row, kind=kind, metavar=row.metavar or metavar, parameter=parameter)
 
 
 def settings_from(document: Mapping[str, Any]) -> RunSettings:

@@ -179,13 +179,13 @@ def _fault(error: yaml.YAMLError, text: str) -> YamlFaultError:
     if not isinstance(error, yaml.MarkedYAMLError):
         position: int = getattr(error, "position", 0) or 0
         return _broken(text.count("\n", 0, position), _meaning(str(error), text, position))
-    said = f"{error.problem} {error.context}"
+    message = f"{error.problem} {error.context}"
     start, place = error.context_mark, error.problem_mark or error.context_mark
-    if start is not None and "quoted scalar" in said and any(part in said for part in _UNCLOSED):
+    if start is not None and "quoted scalar" in message and any(part in message for part in _UNCLOSED):
         return _broken(start.line, yaml_faults.unclosed_quote(text[start.index]))
     if place is None:
         return _broken(0, yaml_faults.DOES_NOT_FIT)
-    return _broken(place.line, _meaning(said, text, place.index))
+    return _broken(place.line, _meaning(message, text, place.index))
 
 
 def _unmerged_fault(text: str, fault: YamlFaultError) -> YamlFaultError | None:
@@ -195,16 +195,16 @@ def _unmerged_fault(text: str, fault: YamlFaultError) -> YamlFaultError | None:
     return YamlFaultError(line, yaml_faults.UNMERGED) if 0 < line <= fault.line else None
 
 
-def _meaning(said: str, text: str, at: int) -> str:
+def _meaning(message: str, text: str, at: int) -> str:
     """Return the meaning of the parser's message for the text at an offset."""
-    if any(part in said for part in _ESCAPES):
+    if any(part in message for part in _ESCAPES):
         backslash = text.rindex("\\", 0, at + 1)
         return yaml_faults.wrong_escape(yaml_faults.escape_at(text, backslash))
     if not text[text.rfind("\n", 0, at) + 1 : at].strip(" ") and text.startswith("\t", at):
         return yaml_faults.TAB
     if text[at : at + 1] in yaml_faults.RESERVED:
         return yaml_faults.reserved_start(text[at])
-    return next((meaning for part, meaning in _MEANINGS if part in said), yaml_faults.DOES_NOT_FIT)
+    return next((meaning for part, meaning in _MEANINGS if part in message), yaml_faults.DOES_NOT_FIT)
 
 
 def _broken(line: int, meaning: str) -> YamlFaultError:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Field
 
-from waza_engine.spec.block import Conflict, Given
+from waza_engine.spec.block import Conflict, Given, misspelt
 from waza_engine.spec.fields import (
     Alternatives,
     AnyMap,
@@ -20,10 +20,10 @@ from waza_engine.spec.fields import (
     Switch,
     Text,
     TextList,
+    TextOrBlock,
     WholeNumber,
     WordMap,
     kind,
-    text_or_block,
 )
 from waza_engine.spec.vally.blocks import Duration, PathsOfFile, VallyBlock, of_versions
 
@@ -50,12 +50,9 @@ class Defaults(VallyBlock):
     """How stimuli run, unless they say otherwise."""
 
     place: ClassVar = "defaults"
-    misspellings: ClassVar = {
-        "trials": "runs",
-        "trials_per_task": "runs",
-        "timeout_seconds": "timeout",
-        "judgeModel": "judge_model",
-    }
+    misspellings: ClassVar = misspelt(
+        {"runs": ("trials", "trials_per_task"), "timeout": "timeout_seconds", "judge_model": "judgeModel"}
+    )
 
     runs: Annotated[WholeNumber, NotNegative] = Field(
         default=1,
@@ -73,11 +70,7 @@ class Defaults(VallyBlock):
     judge_reasoning_effort: Effort | None = Field(
         default=None, description="How much the judge's model reasons."
     )
-    executor: Annotated[
-        Annotated[Text, Tag("text")] | Annotated[Executor, Tag("block")],
-        Discriminator(text_or_block),
-        Alternatives(),
-    ] = Field(
+    executor: Annotated[TextOrBlock[Text, Executor], Alternatives()] = Field(
         default="copilot-sdk",
         description="The program that runs the agent; a block gives it settings.",
         examples=["copilot-sdk", "mock"],
@@ -90,7 +83,7 @@ class Defaults(VallyBlock):
 class EnvironmentFile(VallyBlock):
     """A file or folder for the workspace."""
 
-    misspellings: ClassVar = {"source": "src", "path": "src", "destination": "dest", "target": "dest"}
+    misspellings: ClassVar = misspelt({"src": ("source", "path"), "dest": ("destination", "target")})
 
     src: Annotated[RequiredText, kind("vally.path")] = Field(
         description="The file or folder, relative to the eval file.", examples=["fixtures/app"]
@@ -142,13 +135,15 @@ class Environment(VallyBlock):
     """The skills, files, servers and repository of the agent. Those of a stimulus add to those of a file."""
 
     place: ClassVar = "environment"
-    misspellings: ClassVar = {
-        "skill": "skills",
-        "mcp_servers": "mcpServers",
-        "setup": "commands",
-        "command_timeout": "commandTimeout",
-        "fixtures": "files",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "skills": "skill",
+            "mcpServers": "mcp_servers",
+            "commands": "setup",
+            "commandTimeout": "command_timeout",
+            "files": "fixtures",
+        }
+    )
 
     skills: PathsOfFile = Field(
         default=(),
@@ -179,17 +174,13 @@ class Environment(VallyBlock):
     )
 
 
-EnvironmentOrName: TypeAlias = Annotated[
-    Annotated[Text, Tag("text")] | Annotated[Environment, Tag("block")],
-    Discriminator(text_or_block),
-    Alternatives("vally.environment"),
-]
+EnvironmentOrName: TypeAlias = Annotated[TextOrBlock[Text, Environment], Alternatives("vally.environment")]
 
 
 class VallyGrader(VallyBlock):
     """One grader: what it checks is decided by `type`, how by `config`."""
 
-    misspellings: ClassVar = {"kind": "type", "options": "config", "params": "config", "settings": "config"}
+    misspellings: ClassVar = misspelt({"type": "kind", "config": ("options", "params", "settings")})
 
     type: Annotated[RequiredText, kind("grader.type")] = Field(
         description="The type of check; it decides which options `config` takes."
@@ -221,13 +212,15 @@ class Constraints(VallyBlock):
     """Limits of a trial; each is a check like a grader."""
 
     place: ClassVar = "constraints"
-    misspellings: ClassVar = {
-        "max_steps": "max_turns",
-        "max_calls": "max_tool_calls",
-        "timeout": "max_duration",
-        "required_tools": "expect_tools",
-        "forbidden_tools": "reject_tools",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "max_turns": "max_steps",
+            "max_tool_calls": "max_calls",
+            "max_duration": "timeout",
+            "expect_tools": "required_tools",
+            "reject_tools": "forbidden_tools",
+        }
+    )
     uncertain: ClassVar = frozenset({"max_steps", "timeout"})
 
     max_turns: Limit | None = Field(default=None, description="The most turns.", examples=[10])
@@ -274,16 +267,17 @@ class Stimulus(VallyBlock):
     place: ClassVar = "stimulus"
     at_least_one: ClassVar = {"prompt": Given.PRESENT, "turns": Given.LISTED}
     conflicts: ClassVar = (Conflict(("prompt",), ("turns",), "a stimulus has `prompt` or `turns`, not both"),)
-    misspellings: ClassVar = {
-        "id": "name",
-        "input": "prompt",
-        "assertions": "graders",
-        "evaluators": "graders",
-        "setup": "environment",
-        "prompts": "turns",
-        "rubrics": "rubric",
-        "limits": "constraints",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "name": "id",
+            "prompt": "input",
+            "graders": ("assertions", "evaluators"),
+            "environment": "setup",
+            "turns": "prompts",
+            "rubric": "rubrics",
+            "constraints": "limits",
+        }
+    )
     uncertain: ClassVar = frozenset({"assertions", "setup", "id"})
 
     name: RequiredText = Field(
@@ -294,17 +288,7 @@ class Stimulus(VallyBlock):
     prompt: Annotated[RequiredText, kind("prompt.text")] | None = Field(
         default=None, description="The prompt for the agent.", examples=["Explain what this function does."]
     )
-    turns: Annotated[
-        tuple[
-            Annotated[
-                Annotated[Text, Tag("text")] | Annotated[Turn, Tag("block")],
-                Discriminator(text_or_block),
-                Alternatives("prompt.text"),
-            ],
-            ...,
-        ],
-        ListOf(texts=False),
-    ] = Field(
+    turns: ListOfBlocks[Annotated[TextOrBlock[Text, Turn], Alternatives("prompt.text")]] = Field(
         default=(),
         description="The prompts of a conversation, instead of `prompt`.",
         examples=[["Write a parser.", "Now add tests."]],
@@ -351,7 +335,7 @@ class Scoring(VallyBlock):
     """How the results of graders become the verdict on a trial and on the run."""
 
     place: ClassVar = "scoring"
-    misspellings: ClassVar = {"weight": "weights", "min_score": "threshold", "pass_threshold": "threshold"}
+    misspellings: ClassVar = misspelt({"weights": "weight", "threshold": ("min_score", "pass_threshold")})
 
     weights: Annotated[
         dict[str, Number],
@@ -380,15 +364,15 @@ class VallyEval(VallyBlock):
     conflicts: ClassVar = (
         Conflict(("config",), ("defaults",), "`config` is the older name of `defaults`; keep one of them"),
     )
-    misspellings: ClassVar = {
-        "title": "name",
-        "tests": "stimuli",
-        "stimulus": "stimuli",
-        "cases": "stimuli",
-        "default": "defaults",
-        "score": "scoring",
-        "env": "environment",
-    }
+    misspellings: ClassVar = misspelt(
+        {
+            "name": "title",
+            "stimuli": ("tests", "stimulus", "cases"),
+            "defaults": "default",
+            "scoring": "score",
+            "environment": "env",
+        }
+    )
 
     name: Text = Field(default="", description="The name of the eval in reports.", examples=["my-skill-eval"])
     description: Text = Field(default="", description="The subject of the eval, for readers.")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, NamedTuple, TypeAlias
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Field
 
-from waza_engine.spec.block import Conflict, Given
+from waza_engine.spec.block import Conflict, Given, misspelt
 from waza_engine.spec.fields import (
     Alternatives,
     AnyMap,
@@ -20,10 +20,10 @@ from waza_engine.spec.fields import (
     Switch,
     Text,
     TextList,
+    TextOrBlock,
     WholeNumber,
     WordMap,
     kind,
-    text_or_block,
 )
 from waza_engine.spec.vally.blocks import Duration, TextOrTexts, VallyBlock, of_versions
 from waza_engine.spec.vally.eval_file import Effort
@@ -41,7 +41,7 @@ class Contains(VallyBlock):
     """The text to look for."""
 
     at_least_one: ClassVar = {"substring": Given.WRITTEN, "value": Given.WRITTEN}
-    misspellings: ClassVar = {"text": "substring", "contains": "substring", "caseSensitive": "case_sensitive"}
+    misspellings: ClassVar = misspelt({"substring": ("text", "contains"), "case_sensitive": "caseSensitive"})
 
     substring: Text = Field(default="", description="The text to look for.", examples=["deployed to"])
     value: Text = Field(default="", description="Another name of `substring`.")
@@ -52,7 +52,7 @@ class Contains(VallyBlock):
 class Matches(VallyBlock):
     """The pattern to look for."""
 
-    misspellings: ClassVar = {"regex": "pattern", "value": "pattern"}
+    misspellings: ClassVar = misspelt({"pattern": ("regex", "value")})
 
     pattern: Pattern = Field(
         description=(
@@ -74,7 +74,7 @@ class RepeatedToolOutput(VallyBlock):
 class FilePath(VallyBlock):
     """The files to look for."""
 
-    misspellings: ClassVar = {"file": "path", "glob": "path"}
+    misspellings: ClassVar = misspelt({"path": ("file", "glob")})
 
     path: Annotated[RequiredText, kind("path.workspace")] = Field(
         description="A glob below the workspace; files whose names begin with a dot count, too.",
@@ -85,7 +85,7 @@ class FilePath(VallyBlock):
 class FileContains(FilePath):
     """The files, and the text to look for."""
 
-    misspellings: ClassVar = {**FilePath.misspellings, "substring": "value", "text": "value"}
+    misspellings: ClassVar = {**FilePath.misspellings, **misspelt({"value": ("substring", "text")})}
 
     value: RequiredText = Field(description="The text to look for.", examples=["TODO"])
 
@@ -93,7 +93,7 @@ class FileContains(FilePath):
 class FileMatches(FilePath):
     """The files, and the pattern to look for."""
 
-    misspellings: ClassVar = {**FilePath.misspellings, "regex": "pattern"}
+    misspellings: ClassVar = {**FilePath.misspellings, **misspelt({"pattern": "regex"})}
 
     pattern: Pattern = Field(description="The pattern to look for.", examples=["version: [0-9]+"])
 
@@ -114,7 +114,7 @@ class ToolCallPattern(VallyBlock):
     """Conditions of a tool call: all must hold."""
 
     place: ClassVar = "tool-calls"
-    misspellings: ClassVar = {"tool": "name", "arguments": "args"}
+    misspellings: ClassVar = misspelt({"name": "tool", "args": "arguments"})
 
     name: Annotated[RequiredText, kind("regex")] = Field(
         description="The tool: a pattern that is searched in its name.", examples=["^(bash|powershell)$"]
@@ -139,34 +139,16 @@ class ToolCallPattern(VallyBlock):
     final: Switch = Field(default=False, description="Only the last call.")
 
 
-ToolCalls: TypeAlias = Annotated[
-    tuple[
-        Annotated[
-            Annotated[Text, Tag("text")] | Annotated[ToolCallPattern, Tag("block")],
-            Discriminator(text_or_block),
-            Alternatives("regex"),
-        ],
-        ...,
-    ],
-    ListOf(texts=False),
-]
+ToolCalls: TypeAlias = ListOfBlocks[Annotated[TextOrBlock[Text, ToolCallPattern], Alternatives("regex")]]
 
 
 class ToolCallOptions(VallyBlock):
     """The required and the disallowed tool calls."""
 
-    at_least_one: ClassVar = {
-        "required": Given.LISTED,
-        "disallowed": Given.LISTED,
-        "sequence": Given.LISTED,
-        "parallel": Given.LISTED,
-    }
-    misspellings: ClassVar = {
-        "expect": "required",
-        "forbidden": "disallowed",
-        "expect_tools": "required",
-        "reject_tools": "disallowed",
-    }
+    at_least_one: ClassVar = dict.fromkeys(("required", "disallowed", "sequence", "parallel"), Given.LISTED)
+    misspellings: ClassVar = misspelt(
+        {"required": ("expect", "expect_tools"), "disallowed": ("forbidden", "reject_tools")}
+    )
 
     required: ToolCalls = Field(
         default=(), description="Calls that must be made. A plain text is the `name`.", examples=[["^bash$"]]
@@ -180,12 +162,9 @@ class SkillOptions(VallyBlock):
     """The required and the disallowed skills."""
 
     at_least_one: ClassVar = {"required": Given.LISTED, "disallowed": Given.LISTED}
-    misspellings: ClassVar = {
-        "required_skills": "required",
-        "forbidden_skills": "disallowed",
-        "forbidden": "disallowed",
-        "skills": "required",
-    }
+    misspellings: ClassVar = misspelt(
+        {"required": ("required_skills", "skills"), "disallowed": ("forbidden_skills", "forbidden")}
+    )
 
     required: Skills = Field(default=(), description="Skills that must be loaded.", examples=[["my-skill"]])
     disallowed: Skills = Field(default=(), description="Skills that must not be loaded.")
@@ -204,7 +183,9 @@ class RunCommand(VallyBlock):
     """The command, and what it must answer."""
 
     place: ClassVar = "run-command"
-    misspellings: ClassVar = {"cmd": "command", "exit_code": "expected_exit_code", "arguments": "args"}
+    misspellings: ClassVar = misspelt(
+        {"command": "cmd", "expected_exit_code": "exit_code", "args": "arguments"}
+    )
 
     command: Annotated[RequiredText, kind("command")] = Field(description="The program.", examples=["npm"])
     args: Annotated[tuple[Text, ...], ListOf("argument")] = Field(
@@ -226,7 +207,7 @@ class Program(VallyBlock):
     """The program that grades."""
 
     place: ClassVar = "program"
-    misspellings: ClassVar = {"command": "program", "arguments": "args"}
+    misspellings: ClassVar = misspelt({"program": "command", "args": "arguments"})
 
     program: Annotated[RequiredText, kind("command")] = Field(
         description=(
@@ -248,7 +229,7 @@ class Prompt(VallyBlock):
     """How a model judges by the `rubric` of the stimulus."""
 
     place: ClassVar = "prompt"
-    misspellings: ClassVar = {"judge_model": "model", "scale": "scoring", "min_score": "threshold"}
+    misspellings: ClassVar = misspelt({"model": "judge_model", "scoring": "scale", "threshold": "min_score"})
 
     prompt: Text = Field(default="", description="Further words for the judge.")
     model: Annotated[Text, kind("model")] = Field(default="", description="The judge's model.")
@@ -288,7 +269,7 @@ class Panel(Prompt):
 class Max(VallyBlock):
     """The most that is allowed."""
 
-    misspellings: ClassVar = {"limit": "max", "maximum": "max", "value": "max"}
+    misspellings: ClassVar = misspelt({"max": ("limit", "maximum", "value")})
 
     max: Limit = Field(description="The most allowed.", examples=[20])
 
@@ -304,7 +285,7 @@ class MaxToolCalls(Max):
 class MaxTime(VallyBlock):
     """The longest time allowed."""
 
-    misspellings: ClassVar = {"limit": "max", "max_duration": "max"}
+    misspellings: ClassVar = misspelt({"max": ("limit", "max_duration")})
 
     max: Duration = Field(description="The longest time allowed.", examples=["90s"])
 

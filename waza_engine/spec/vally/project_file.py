@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
+from waza_engine.spec.block import misspelt
 from waza_engine.spec.fields import AnyMap, SchemaKeywords, Text
 from waza_engine.spec.vally.blocks import TextOrTexts, VallyBlock
 from waza_engine.spec.vally.eval_file import Environment
@@ -46,7 +47,7 @@ class VallyProject(VallyBlock):
     """Settings of a project that uses Vally."""
 
     place: ClassVar = "project"
-    misspellings: ClassVar = {"environment": "environments", "suite": "suites", "path": "paths"}
+    misspellings: ClassVar = misspelt({"environments": "environment", "suites": "suite", "paths": "path"})
 
     paths: VallyPaths | None = Field(
         default=None, description="Where skills, evals and results are.", examples=[{"skills": ["skills"]}]

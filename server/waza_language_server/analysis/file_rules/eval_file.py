@@ -11,10 +11,9 @@ from waza_engine.files import printable
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spelling import listed, slip_of
 from waza_engine.vocabulary import METRIC_ALIASES, METRICS
-from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found
+from waza_language_server.analysis.problem import Problem, suggestion
+from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.schema.catalog import Catalog
-from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import ItemMemo, Node
 from waza_language_server.text.edit import Edit, Edits, Fix, Related
 from waza_language_server.text.span import Span
@@ -40,9 +39,7 @@ def weights(view: FileView) -> Found:
     """Yield the weights of the metrics when they do not add up to one; a metric without weight may be one."""
     metrics = view.tree.root.get("metrics") if view.kind == "eval" and view.tree.root is not None else None
     nodes: list[tuple[Node, float]] = []
-    for number, metric in enumerate(metrics.target.each_item() if metrics is not None else (), 1):
-        if not number % NODES_AT_ONCE:
-            checkpoint()
+    for metric in metrics.target.each_item() if metrics is not None else ():
         switch, weight = metric.get("enabled"), metric.get("weight")
         if switch is not None and switch.target.to_python() is False:
             continue
@@ -71,9 +68,7 @@ def weights(view: FileView) -> Found:
 def metric_names(view: FileView) -> Found:
     """Yield the names of metrics that are never computed: their thresholds have no effect."""
     metrics = view.tree.root.get("metrics") if view.kind == "eval" and view.tree.root is not None else None
-    for number, metric in enumerate(metrics.target.each_item() if metrics is not None else (), 1):
-        if not number % NODES_AT_ONCE:
-            checkpoint()
+    for metric in metrics.target.each_item() if metrics is not None else ():
         name = metric.get("name")
         node = name.target if name is not None and name.target.kind == "scalar" else None
         if node is None or not node.value or node.value in METRICS or node.value in METRIC_ALIASES:
@@ -81,10 +76,7 @@ def metric_names(view: FileView) -> Found:
         # Names such as `response_quality` are the author's own, however near they are to a known one.
         meant = slip_of(node.value, METRICS)
         advice = f"did you mean `{meant}`?" if meant else f"{listed(METRICS, 'and')} are."
-        fixes: tuple[Fix, ...] = ()
-        if meant is not None:
-            repair = partial(replace_scalar, view.tree, node, meant)
-            fixes = (Fix(f"Change to `{meant}`", repair, preferred=True),)
+        _, fixes = suggestion(view.tree, node, METRICS, meant) if meant is not None else (None, ())
         message = f"The metric `{printable(node.value)}` is not computed; {advice}"
         yield Problem("unknown-metric", node.span, message, "warning" if fixes else "information", fixes)
 
@@ -105,12 +97,7 @@ def _in_percent(nodes: Sequence[tuple[Node, float]]) -> Iterator[Problem]:
 
 
 def _written_at(places: Sequence[Node], values: Sequence[float]) -> Edits:
-    edits: list[Edit] = []
-    for number, (node, value) in enumerate(zip(places, values, strict=True), 1):
-        edits.append(Edit(node.span, f"{value:g}"))
-        if not number % NODES_AT_ONCE:
-            checkpoint()
-    return tuple(edits)
+    return tuple(Edit(node.span, f"{value:g}") for node, value in zip(places, values, strict=True))
 
 
 def inline_ids(view: FileView) -> Found:

@@ -1,19 +1,18 @@
-"""Lines of ``prompts.jsonl`` that a run or agent-eval-harness refuses, or that cannot be intended so."""
+"""Lines of prompts that a run or agent-eval-harness refuses, and lines of trials that lack some."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
 
-from waza_engine.checkpoint import checkpoint
-from waza_engine.counting import in_seconds
+from waza_engine.counting import counted, in_seconds
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.limits import MILLISECONDS
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found
+from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.syntax.edits import replace_scalar
-from waza_language_server.syntax.nodes import ItemMemo, Node, items_where
+from waza_language_server.syntax.nodes import ItemMemo, Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit, Fix, Related
 from waza_language_server.text.span import Span
@@ -62,9 +61,10 @@ def short_timeouts(view: FileView) -> Found:
     """Yield time limits below a second, which were intended in seconds, and those without effect."""
     if view.kind != "prompts" or view.tree.root is None:
         return
-    for line in items_where(view.tree.root, _is_short):
-        node, timeout = line.get("timeout"), _timeout(line)
-        if node is None or not isinstance(timeout, int | float):
+    for line in view.tree.root.each_item():
+        node = line.get("timeout")
+        timeout = node.to_python() if node is not None else None
+        if node is None or not is_short(timeout) or not isinstance(timeout, int | float):
             continue
         if timeout <= 0:
             message = "`timeout` has no effect: it is not greater than 0."
@@ -76,18 +76,32 @@ def short_timeouts(view: FileView) -> Found:
         yield Problem("unlikely-value", node.span, message, "warning", (fix,))
 
 
-def _is_short(line: Node) -> bool:
-    return is_short(_timeout(line))
-
-
 def is_short(timeout: object) -> bool:
     """Return whether a time limit is below a second; False for what is no number."""
     return isinstance(timeout, int | float) and not isinstance(timeout, bool) and timeout < MILLISECONDS
 
 
-def _timeout(line: Node) -> Json:
-    node = line.get("timeout") if line.kind == "mapping" else None
-    return node.to_python() if node is not None else None
+def missing_trials(view: FileView) -> Found:
+    """Yield each `k` that is greater than the number of trials next to it."""
+    if view.kind != "trials" or view.tree.root is None:
+        return
+    for line in view.tree.root.each_item():
+        k, trials = line.get("k"), line.get("trials")
+        is_list = k is not None and trials is not None and trials.kind == "sequence"
+        if k is not None and trials is not None and is_list and _is_more(k.to_python(), len(trials.items)):
+            there = counted(len(trials.items), "trial")
+            message = f"`k` is {k.value}, but the line has {there}; the others are missing in `trials`."
+            yield Problem("unlikely-value", k.span, message, "warning")
+
+
+def lacks_trials(row: Json) -> bool:
+    """Return whether a row has fewer trials than its `k` says."""
+    trials = row.get("trials") if isinstance(row, dict) else None
+    return isinstance(row, dict) and isinstance(trials, list) and _is_more(row.get("k"), len(trials))
+
+
+def _is_more(k: object, trials: int) -> bool:
+    return isinstance(k, int | float) and not isinstance(k, bool) and k > trials
 
 
 def whitespace_lines(view: FileView) -> Found:
@@ -96,9 +110,7 @@ def whitespace_lines(view: FileView) -> Found:
     if view.kind != "prompts" or root is None:
         return
     found = _WHITESPACE.finditer(view.tree.text, root.span.start, root.span.end)
-    for number, match in enumerate(found, 1):
-        if not number % NODES_AT_ONCE:
-            checkpoint()
+    for match in found:
         span = Span(*match.span())
         fix = Fix("Delete the whitespace", (Edit(span, ""),), preferred=True)
         message = "This line has only whitespace, which agent-eval-harness refuses; leave it empty."

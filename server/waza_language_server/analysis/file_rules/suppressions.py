@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 
-from waza_engine.checkpoint import checkpoint
 from waza_engine.files import printable
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spelling import MOST_MEANT, listed, nearest, slip_of
-from waza_language_server.analysis.directives import DIRECTIVE, EVERY_CODE, GRAVITIES, MARK
+from waza_language_server.analysis.directives import (
+    DIRECTIVE,
+    EVERY_CODE,
+    MARK,
+    SETTABLE_SEVERITIES,
+    is_in_value,
+)
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found
-from waza_language_server.syntax.tree import Tree
+from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
@@ -28,24 +32,22 @@ def unknown_codes(view: FileView) -> Found:
         return
     from waza_language_server.analysis.codes import CODES
 
-    told = 0
-    for number, match in enumerate(DIRECTIVE.finditer(text), 1):
-        if not number % NODES_AT_ONCE:
-            checkpoint()
-        if match["listed"] is None or _is_in_value(view.tree, match.start("what")):
+    reported = 0
+    for match in DIRECTIVE.finditer(text):
+        if match["listed"] is None or is_in_value(view.tree, match.start("what")):
             continue
         start, end = match.span("listed")
         if match["what"] == "severity":
             words = [
                 (pair.span(group), known, what)
                 for pair in _PAIR.finditer(text, start, end)
-                for group, known, what in ((1, CODES, "code"), (2, GRAVITIES, "severity"))
+                for group, known, what in ((1, CODES, "code"), (2, SETTABLE_SEVERITIES, "severity"))
             ]
         else:
             words = [(word.span(), CODES, "code") for word in _WORD.finditer(text, start, end)]
         for place, known, what in words:
-            for problem in _unknown(text, Span(*place), known, what, with_fix=told < MOST_MEANT):
-                told += 1
+            for problem in _unknown(text, Span(*place), known, what, with_fix=reported < MOST_MEANT):
+                reported += 1
                 yield problem
 
 
@@ -57,22 +59,15 @@ def _unknown(
         return
     meant = nearest(written, known) if with_fix else None
     fixes: tuple[Fix, ...] = ()
-    advice = f"; write {listed(GRAVITIES)}" if what == "severity" else ", so this comment has no effect"
+    advice = (
+        f"; write {listed(SETTABLE_SEVERITIES)}" if what == "severity" else ", so this comment has no effect"
+    )
     if meant is not None:
         advice = f"; did you mean `{meant}`?"
         preferred = slip_of(written, known) == meant
         fixes = (Fix(f"Change to `{meant}`", (Edit(span, meant),), preferred=preferred),)
     message = f"There is no {what} `{printable(written)}`{advice}"
     yield Problem(CODE, span, message if message.endswith("?") else f"{message}.", "information", fixes)
-
-
-def _is_in_value(tree: Tree, offset: int) -> bool:
-    """Return whether a scalar contains this offset; the line that opens a block may have a comment."""
-    node = tree.root.at(offset) if tree.root is not None else None
-    if node is None or node.kind != "scalar" or not node.span.start < offset < node.span.end:
-        return False
-    start = node.span.start
-    return not (tree.text[start] in "|>" and not {"\n", "\r"} & set(tree.text[start:offset]))
 
 
 _MODELINE = compiled_later(

@@ -14,7 +14,7 @@ from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.project.suite_file import prompts_in, scalar_text, task_nodes
 from waza_language_server.syntax.edits import delete_entry, delete_item, move_entry_up
-from waza_language_server.syntax.nodes import Entry, Node, items_where
+from waza_language_server.syntax.nodes import Entry, Node, listed_in
 from waza_language_server.syntax.placed_text import items_added
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit, Edits, Fix, Related
@@ -22,28 +22,10 @@ from waza_language_server.text.edit import Edit, Edits, Fix, Related
 
 def turns(view: FileView) -> Found:
     """Yield the checkpoints with a duplicate turn, or with one that the conversation never reaches."""
-    root = view.tree.root
-    if root is None or view.kind not in {"task", "eval"}:
-        return
-    known = _keys_of_inputs(view)
-    if view.kind == "task":
-        yield from _turns_of(root, known)
-        return
-    tasks = root.get("tasks")
-    if tasks is not None:
-        for task in items_where(tasks, _has_checkpoints):
-            checkpoint()
-            yield from _turns_of(task, known)
-
-
-def _keys_of_inputs(view: FileView) -> Container[str]:
-    """Return the keys of the inputs of a task."""
-    inputs = view.catalog.document_root("task").top.properties["inputs"]
-    return inputs.shape.branch("mapping").properties
-
-
-def _has_checkpoints(task: Node) -> bool:
-    return task.get("checkpoints") is not None
+    for task in task_nodes(view.tree, view.kind):
+        if task.get("checkpoints") is not None:
+            inputs = view.catalog.document("task").properties["inputs"].shape.branch("mapping")
+            yield from _turns_of(task, inputs.properties)
 
 
 def _turns_of(task: Node, known: Container[str]) -> Iterator[Problem]:
@@ -70,8 +52,7 @@ def _turns_of(task: Node, known: Container[str]) -> Iterator[Problem]:
 
 
 def _checkpoints(task: Node) -> Iterator[tuple[int, Node]]:
-    checkpoints = task.get("checkpoints")
-    for item in checkpoints.target.items if checkpoints is not None else ():
+    for item in listed_in(task.get("checkpoints")):
         node = item.get("after_turn")
         turn = node.target.to_python() if node is not None else None
         if node is not None and isinstance(turn, int) and not isinstance(turn, bool):
@@ -101,15 +82,9 @@ _OUTSIDE = compiled_later(r"[/\\]|[A-Za-z]:|(?:.*[/\\])?\.\.(?:[/\\]|\Z)")
 
 def input_files(view: FileView) -> Found:
     """Yield the paths of ``inputs.files`` that are absolute or lead up."""
-    root = view.tree.root
-    if root is None or view.kind not in {"task", "eval"}:
-        return
-    tasks = root.get("tasks") if view.kind == "eval" else None
-    for task in (root,) if view.kind == "task" else tasks.target.each_item() if tasks is not None else ():
-        checkpoint()
-        files = task.get("inputs", "files")
-        for item in files.target.each_item() if files is not None else ():
-            yield from _of_file(item.target)
+    for task in task_nodes(view.tree, view.kind):
+        for item in listed_in(task.get("inputs", "files")):
+            yield from _of_file(item)
 
 
 def _of_file(item: Node) -> Iterator[Problem]:
@@ -131,10 +106,10 @@ def mock_steps(view: FileView) -> Found:
     root = view.tree.root
     if root is None or view.kind not in {"eval", "task"}:
         return
-    for mock in _items(root.get("command_mocks")):
+    for mock in listed_in(root.get("command_mocks")):
         checkpoint()
         yield from _of_responses(mock.get("responses"))
-    for mock in _items(root.get("mcp_mocks") if view.kind == "eval" else None):
+    for mock in listed_in(root.get("mcp_mocks") if view.kind == "eval" else None):
         checkpoint()
         tools = mock.get("tools")
         for entry in tools.target.entries if tools is not None else ():
@@ -142,8 +117,8 @@ def mock_steps(view: FileView) -> Found:
 
 
 def _of_responses(responses: Node | None) -> Iterator[Problem]:
-    for response in _items(responses):
-        for step in _items(response.get("sequence")):
+    for response in listed_in(responses):
+        for step in listed_in(response.get("sequence")):
             for key in _NUMBERS:
                 node = step.get(key)
                 node = node.target if node is not None else None
@@ -156,10 +131,6 @@ def _of_responses(responses: Node | None) -> Iterator[Problem]:
                         f"`{key}` of a step must be an integer without a decimal point; a run stops here."
                     )
                     yield Problem("wrong-type", node.span, message, "error", (fix,))
-
-
-def _items(node: Node | None) -> Iterator[Node]:
-    return (item.target for item in node.target.each_item()) if node is not None else iter(())
 
 
 def requirements(view: FileView) -> Found:
@@ -176,48 +147,30 @@ def requirements(view: FileView) -> Found:
 
 def checks_of(task: Node) -> Iterator[Node]:
     """Yield the checks of a task's requirements."""
-    listed = task.get("requirements")
-    for requirement in listed.target.each_item() if listed is not None else ():
-        checks = requirement.target.get("checks")
-        for check in checks.target.each_item() if checks is not None else ():
-            yield check.target
+    for requirement in listed_in(task.get("requirements")):
+        yield from listed_in(requirement.get("checks"))
 
 
 def expected_graders(view: FileView) -> Found:
     """Yield the lists of complete graders under `expected`; bare names there are notes for readers."""
-    root = view.tree.root
-    if root is None or view.kind not in {"task", "eval"}:
-        return
-    if view.kind == "task":
-        yield from _of_task(view.tree, root)
-        return
-    tasks = root.get("tasks")
-    if tasks is not None:
-        for task in items_where(tasks, _expects_graders):
-            checkpoint()
-            yield from _of_task(view.tree, task)
+    for task in task_nodes(view.tree, view.kind):
+        expected = task.get("expected")
+        entry = expected.entry("graders") if expected is not None else None
+        if entry is not None and any(item.target.kind == "mapping" for item in entry.value.items):
+            yield _of_expected(view.tree, task, entry)
 
 
-def _expects_graders(task: Node) -> bool:
-    return task.get("expected", "graders") is not None
-
-
-def _of_task(tree: Tree, task: Node) -> Iterator[Problem]:
-    expected = task.get("expected")
-    entry = expected.entry("graders") if expected is not None else None
-    if entry is None or not any(item.target.kind == "mapping" for item in entry.value.items):
-        return
+def _of_expected(tree: Tree, task: Node, entry: Entry) -> Problem:
     place = "at the top of the file" if task.parent is None else "beside `expected`"
     message = f"`graders` belongs {place}, not under `expected`, where upstream ignores it."
-    title = "Move to the top of the file" if task.parent is None else "Move beside `expected`"
-    fixes: tuple[Fix, ...] = ()
     own = task.entry("graders")
     if own is None:
-        fixes = (Fix(title, partial(move_entry_up, tree, entry, task)),)
+        title = "Move to the top of the file" if task.parent is None else "Move beside `expected`"
+        fix = Fix(title, partial(move_entry_up, tree, entry, task))
     else:
         where = "of the file" if task.parent is None else "beside `expected`"
-        fixes = (Fix(f"Move to the graders {where}", partial(_joined, tree, own, entry)),)
-    yield Problem("misplaced-key", entry.key.span, message, "warning", fixes)
+        fix = Fix(f"Move to the graders {where}", partial(_joined, tree, own, entry))
+    return Problem("misplaced-key", entry.key.span, message, "warning", (fix,))
 
 
 def _joined(tree: Tree, own: Entry, entry: Entry) -> Edits:

@@ -137,17 +137,13 @@ def _lists(
 
 def _renamed(subject: Subject, entry: Entry, name: str) -> list[Edit]:
     edits = [Edit(entry.key.span, name)] if entry.key.value != name else []
-    wanted = _option(subject, "text", name)
+    grader = subject.catalog.grader("text")
+    config = grader.properties.get("config") if grader is not None else None
+    option = config.shape.branch("mapping").properties.get(name) if config is not None else None
+    wanted = option.shape if option is not None else None
     if entry.value.kind == "scalar" and wanted is not None:
         edits += filter(None, [as_list(subject, entry.value, wanted)])
     return edits
-
-
-def _option(subject: Subject, grader: str, name: str) -> Shape | None:
-    entry = subject.catalog.grader(grader)
-    config = entry.properties.get("config") if entry is not None else None
-    option = config.shape.branch("mapping").properties.get(name) if config is not None else None
-    return option.shape if option is not None else None
 
 
 def _is_switch(entry: Entry) -> bool:

@@ -10,9 +10,10 @@ from typing import cast
 
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_engine.spelling import listed
+from waza_language_server.analysis.file_rules.grader_names import free_name
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.misplaced_keys import UnknownKeys
-from waza_language_server.analysis.schema_rules.subject import Subject
+from waza_language_server.analysis.schema_rules.subject import Subject, capitalized
 from waza_language_server.schema.shape import Property, Shape
 from waza_language_server.syntax.edits import insert_entry
 from waza_language_server.syntax.nodes import Entry, Node
@@ -51,7 +52,7 @@ def nothing_given(subject: Subject, mapping: Node, shape: Shape, keys: Sequence[
     lack = "checks nothing: give" if subject.is_grader else "needs"
     wanted = listed(keys) if len(keys) == 1 else f"at least one of {listed(keys)}"
     name = subject.name_of(mapping)
-    message = f"{_capital(name)} {lack} {wanted}."
+    message = f"{capitalized(name)} {lack} {wanted}."
     given = [entry for entry in mapping.entries if entry.key.value in keys]
     if len(given) == 1:
         key, value = given[0].key.value, given[0].value
@@ -67,7 +68,7 @@ def nothing_given(subject: Subject, mapping: Node, shape: Shape, keys: Sequence[
 
 def exactly_one(subject: Subject, mapping: Node, keys: Sequence[str]) -> Problem:
     """Return the problem of a mapping that must have exactly one of some keys."""
-    message = f"{_capital(subject.name_of(mapping))} needs exactly one of {listed(keys)}."
+    message = f"{capitalized(subject.name_of(mapping))} needs exactly one of {listed(keys)}."
     return Problem("exactly-one-key", subject.anchor_of_missing(mapping), message, "error")
 
 
@@ -90,14 +91,6 @@ def recommended_keys(
             fixes = tuple(_insertions(subject, mapping, shape, (advice.key,)))
             span = subject.anchor_of_missing(mapping)
             yield Problem("recommended-key", span, message, advice.severity, fixes)
-
-
-def is_missing(mapping: Node, key: str) -> bool:
-    """Return whether a mapping may lack a key, or a value for it, without creating nodes."""
-    green = mapping.written(key)
-    if green is None or green.kind == "alias" or green.tag is not None:
-        return True
-    return green.kind == "scalar" and green.style == "plain" and resolve_scalar(green.value) is None
 
 
 def _is_null(node: Node) -> bool:
@@ -163,12 +156,7 @@ def _free_name(grader: Node) -> str:
     base = f"{type_node.target.value}_check" if type_node is not None else "check"
     beside = grader.parent.items if grader.parent is not None else ()
     taken = {name.target.value for each in beside if (name := each.get("name")) is not None}
-    number = 2
-    name = base
-    while name in taken:
-        name = f"{base}_{number}"
-        number += 1
-    return name
+    return free_name(base, taken)
 
 
 def _flow_text(value: object) -> str:
@@ -197,7 +185,3 @@ def _hint(shape: Shape) -> str:
     line = line.replace("**", "")
     end = line.find(". ")
     return line[:1].lower() + (line[1:] if end < 0 else line[1 : end + 1])
-
-
-def _capital(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]

@@ -6,24 +6,14 @@ removes grader entries from a document, because each of them is validated by its
 
 from __future__ import annotations
 
-from functools import partial
-from weakref import WeakKeyDictionary
-
-from waza_engine.checkpoint import checkpoint
 from waza_engine.spec.reading.scalars import MERGE_KEY, Json
-from waza_language_server.analysis.grader_entries import has_other_items
 from waza_language_server.schema.locate import shape_below
 from waza_language_server.schema.shape import Shape
-from waza_language_server.syntax.nodes import ItemMemo, Node
+from waza_language_server.syntax.nodes import Node
 
 _DEEPEST = 100
 _COLLECTIONS = (dict, list)
 """A constant, because building the union for each value takes longer than the check."""
-_VALUES_PER_CHECKPOINT = 100
-_LONG = 64
-"""Length from which the values of a list's items are cached across edits of the others."""
-_values: WeakKeyDictionary[Shape, dict[int, ItemMemo[Json]]] = WeakKeyDictionary()
-"""The values of items, by their shape and their depth."""
 
 
 def document_value(node: Node, shape: Shape) -> Json:
@@ -76,29 +66,13 @@ def _without_graders(node: Node, shape: Shape, depth: int) -> Json:
             return merged(node.to_python(), depth)
         return _entries_without_graders(node, shape, depth)
     if node.kind == "sequence" and depth > 0 and (items := shape.branch("sequence").items) is not None:
-        if items.kind == "grader" and not has_other_items(node):
-            # Only thousands of graders make a document long: no nodes are created for them.
-            empty: list[Json] = [{}]
-            return empty * len(node.green.children)
-        if len(node.green.children) >= _LONG:
-            known = _values.setdefault(items, {})
-            kept = known.get(depth) or known.setdefault(depth, ItemMemo())
-            below = partial(_without_graders, shape=items, depth=depth - 1)
-            return kept.of(node, below)
-        values: list[Json] = []
-        for number, item in enumerate(node.each_item()):
-            if not number % _VALUES_PER_CHECKPOINT:
-                checkpoint()
-            values.append(_without_graders(item, items, depth - 1))
-        return values
+        return [_without_graders(item, items, depth - 1) for item in node.each_item()]
     return merged(node.to_python(), depth)
 
 
 def _entries_without_graders(node: Node, shape: Shape, depth: int) -> Json:
     result: dict[str, Json] = {}
-    for number, entry in enumerate(node.each_entry()):
-        if not number % _VALUES_PER_CHECKPOINT:
-            checkpoint()
+    for entry in node.each_entry():
         if entry.key.value in result:
             # A path leads to the first of two equal keys, so that one is validated.
             continue

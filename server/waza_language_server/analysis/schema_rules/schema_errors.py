@@ -1,8 +1,7 @@
 """Translation of the validator's errors into problems: one problem for each mistake, at its own characters.
 
 The validator reports the kind of each error, the path of the value and the path of the schema. Its wording is
-never shown, and only the alternative that the author chose for a value is explained. Long lists are validated
-in chunks, because the validator returns only when it has found everything.
+never shown, and only the alternative that the author chose for a value is explained.
 """
 
 from __future__ import annotations
@@ -12,13 +11,12 @@ from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from waza_engine.checkpoint import checkpoint
+from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
-from waza_engine.spec.reading.scalars import MERGE_KEY, Json
+from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_engine.spelling import slip_of
 from waza_engine.vocabulary import PARTS_OF_SUITES
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import NODES_AT_ONCE
 from waza_language_server.analysis.schema_rules import missing_keys, wrong_values
 from waza_language_server.analysis.schema_rules.misplaced_keys import (
     UnknownKey,
@@ -33,7 +31,7 @@ from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Fix
 
 if TYPE_CHECKING:
-    from jsonschema_rs import ValidationError, Validator
+    from jsonschema_rs import ValidationError
 
 _MOST_SLIPS = 100
 """The most unknown keys to check in a mapping with unparsed parts."""
@@ -54,7 +52,7 @@ class _Collected:
 Explained = tuple[tuple[Problem, ...], UnknownKeys]
 
 
-def explained(subject: Subject, errors: Iterable[FoundError]) -> Explained:
+def explained(subject: Subject, errors: Iterable[ValidationError]) -> Explained:
     """Return a problem for each mistake behind the validator's errors, and the unknown keys among them.
 
     It has a checkpoint after each of them.
@@ -64,25 +62,20 @@ def explained(subject: Subject, errors: Iterable[FoundError]) -> Explained:
         _explain(subject, error, collected)
         checkpoint()
     unknown = UnknownKeys(collected.unknown)
-    problems: list[Problem] = []
-    for problem in _weighed(collected, unknown, subject):
-        problems.append(problem)
-        if not len(problems) % NODES_AT_ONCE:
-            checkpoint()
-    return tuple(problems), unknown
+    return tuple(_combined(collected, unknown, subject)), unknown
 
 
-def _weighed(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> Iterator[Problem]:
+def _combined(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> Iterator[Problem]:
     """Yield the problems, a missing key and its misspelling as one.
 
     A misspelt or misplaced key that leaves a mapping without a required key, or without any effect, is the
     error; the missing key is not reported a second time.
     """
-    grave: dict[int, str] = {}
+    consequences: dict[int, str] = {}
     for mapping, key, problem in collected.missing:
         culprits = unknown.standing_for(mapping, key)
         if problem.severity == "error":
-            grave.update((id(culprit), f"{culprit.cause} {subject.outcome}.") for culprit in culprits)
+            consequences.update((id(culprit), f"{culprit.cause} {subject.outcome}.") for culprit in culprits)
         if not culprits:
             yield problem
     beyond = {problem.span for problem in collected.problems if problem.code == "out-of-range"}
@@ -92,14 +85,14 @@ def _weighed(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> I
             continue
         culprits = _culprits(unknown, mapping, keys)
         outcome = "nothing is checked" if subject.is_grader else subject.outcome
-        grave.update((id(culprit), f"{culprit.cause} {outcome}.") for culprit in culprits)
+        consequences.update((id(culprit), f"{culprit.cause} {outcome}.") for culprit in culprits)
         if not culprits:
             yield problem
     for each in unknown.all:
         if (gone := _removed(each)) is not None:
-            grave.setdefault(id(each), f"{each.cause} the run has none of these {gone}.")
-        if id(each) in grave and each.problem.severity != "error":
-            message = f"{each.problem.message} {grave[id(each)]}"
+            consequences.setdefault(id(each), f"{each.cause} the run has none of these {gone}.")
+        if id(each) in consequences and each.problem.severity != "error":
+            message = f"{each.problem.message} {consequences[id(each)]}"
             yield replace(each.problem, severity="error", message=message)
         else:
             yield each.problem
@@ -128,17 +121,17 @@ def _culprits(unknown: UnknownKeys, mapping: Node, keys: tuple[str, ...]) -> lis
     return meant
 
 
-def _explain(subject: Subject, error: FoundError, collected: _Collected) -> None:
-    node = subject.find(error.path)
+def _explain(subject: Subject, error: ValidationError, collected: _Collected) -> None:
+    node = subject.find(error.instance_path)
     keyword = str(error.schema_path[-1]) if error.schema_path else ""
     is_of_keys = keyword in {"additionalProperties", "unevaluatedProperties"} and node.kind == "mapping"
     if subject.disturbed(node) or (subject.tree.broken(node) and not is_of_keys):
         return
     shape = subject.root.lookup(error.schema_path[:-1])
-    details = error.details
+    details: Any = error.kind
     # A rule of the block around the value may require it although the key alone does not.
     is_needed = "else" in error.schema_path
-    if error.is_of_nothing and not is_needed and (shape.nullable or _holder_nullable(subject, node)):
+    if error.instance is None and not is_needed and (shape.nullable or _holder_nullable(subject, node)):
         return
     if shape.enum and {"type": node.kind == "scalar", "enum": not shape.fits(node.kind)}.get(keyword):
         # The validator reports both: the wrong type, and none of the allowed values.
@@ -165,10 +158,7 @@ def _explain(subject: Subject, error: FoundError, collected: _Collected) -> None
 def _explain_unknown(
     subject: Subject, mapping: Node, shape: Shape, unexpected: frozenset[str], collected: _Collected
 ) -> None:
-    entries: list[tuple[Entry, Shape]] = []
-    for found in _unexpected(subject, mapping, shape, unexpected):
-        entries.append(found)
-        checkpoint()
+    entries = collect(_unexpected(subject, mapping, shape, unexpected))
     unknown = [entry for entry, _ in entries]
     whole = entries[0][1] if entries else shape
     mistake = fallen_block(subject, mapping, shape, unknown) or of_another_type(
@@ -202,12 +192,12 @@ def _unexpected(
             yield entry, whole
 
 
-def _of_merged(subject: Subject, node: Node, error: FoundError, problem: Problem) -> Problem:
+def _of_merged(subject: Subject, node: Node, error: ValidationError, problem: Problem) -> Problem:
     """Reword the problem of a value from ``<<``, which has to be fixed where it is written."""
-    if node.step != MERGE_KEY or not error.path or error.path[-1] == MERGE_KEY:
+    if node.step != MERGE_KEY or not error.instance_path or error.instance_path[-1] == MERGE_KEY:
         return problem
     written = subject.text[node.span.start : node.span.end]
-    message = f"`{error.path[-1]}` of `{written}` does not fit here; look at its value there."
+    message = f"`{error.instance_path[-1]}` of `{written}` does not fit here; look at its value there."
     return replace(problem, message=message, fixes=())
 
 
@@ -220,7 +210,7 @@ def _explain_missing(subject: Subject, node: Node, shape: Shape, key: str, colle
 
 
 def _explain_alternatives(
-    subject: Subject, node: Node, shape: Shape, error: FoundError, collected: _Collected
+    subject: Subject, node: Node, shape: Shape, error: ValidationError, collected: _Collected
 ) -> None:
     if shape.at_least_one:
         if subject.may_lack(node):
@@ -229,7 +219,7 @@ def _explain_alternatives(
         problem = missing_keys.nothing_given(subject, node, whole, shape.at_least_one)
         collected.nothing.append((node, shape.at_least_one, problem))
         return
-    contexts = error.of_branches
+    contexts = cast("list[list[ValidationError]]", getattr(error.kind, "context", []))
     chosen = shape.branch(node.kind, frozenset(entry.key.value for entry in node.entries))
     key = _distinguishing_key(shape)
     named = node.get(key) if key is not None and node.kind == "mapping" else None
@@ -262,18 +252,20 @@ def _distinguishing_key(shape: Shape) -> str | None:
     return min(set[str].intersection(*fixed), default=None) if fixed else None
 
 
-def _where_it_counts(subject: Subject, node: Node, error: FoundError, problem: Problem) -> Problem:
+def _where_it_counts(subject: Subject, node: Node, error: ValidationError, problem: Problem) -> Problem:
     """Return the problem of a value, moved to the alias that refers to it: it may be valid at its anchor."""
-    alias = subject.alias(error.path)
+    alias = subject.alias(error.instance_path)
     if alias is None:
         return problem
     message = problem.message.replace(wrong_values.subject_of(node), wrong_values.subject_of(alias), 1)
     return replace(problem, span=alias.span, message=message, fixes=())
 
 
-def _value_problem(subject: Subject, node: Node, shape: Shape, keyword: str, error: FoundError) -> Problem:
-    kind = error.details
-    if error.is_of_nothing and keyword in {"type", "enum", "const"}:
+def _value_problem(
+    subject: Subject, node: Node, shape: Shape, keyword: str, error: ValidationError
+) -> Problem:
+    kind: Any = error.kind
+    if error.instance is None and keyword in {"type", "enum", "const"}:
         return missing_keys.empty_value(subject, node, shape)
     match keyword:
         case "type":
@@ -341,67 +333,3 @@ def _holder_nullable(subject: Subject, node: Node) -> bool:
 
 def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:].rstrip(".") + "."
-
-
-ITEMS_AT_ONCE = 200
-"""Items of each top-level list that the validator checks between two checkpoints."""
-
-
-@frozen()
-class FoundError:
-    """An error of the validator. ``moved`` is the number of items of its list before the chunk."""
-
-    error: ValidationError
-    moved: int = 0
-
-    @property
-    def path(self) -> list[str | int]:
-        """Return the keys and positions that lead to the value."""
-        path = list(self.error.instance_path)
-        if self.moved:
-            path[1] = cast("int", path[1]) + self.moved
-        return path
-
-    @property
-    def schema_path(self) -> list[str | int]:
-        """Return the path to the keyword that the value violates."""
-        return self.error.schema_path
-
-    @property
-    def details(self) -> Any:
-        """Return the validator's details of the error, without its location."""
-        return self.error.kind
-
-    @property
-    def is_of_nothing(self) -> bool:
-        """Return whether there is no value."""
-        return self.error.instance is None
-
-    @property
-    def of_branches(self) -> list[list[FoundError]]:
-        """Return the errors of the value for each of several alternatives."""
-        contexts = cast("list[list[ValidationError]]", getattr(self.error.kind, "context", []))
-        return [[FoundError(each, self.moved) for each in errors] for errors in contexts]
-
-
-def found_errors(validator: Validator, value: Json) -> Iterator[FoundError]:
-    """Yield the errors of a document."""
-    long = {key: items for key, items in _lists_of(value) if len(items) > ITEMS_AT_ONCE}
-    if not long:
-        yield from map(FoundError, validator.iter_errors(value))
-        return
-    first = {**cast("dict[str, Json]", value), **{key: items[:ITEMS_AT_ONCE] for key, items in long.items()}}
-    yield from map(FoundError, validator.iter_errors(first))
-    for key, items in long.items():
-        for start in range(ITEMS_AT_ONCE, len(items), ITEMS_AT_ONCE):
-            checkpoint()
-            piece = {**first, key: items[start : start + ITEMS_AT_ONCE]}
-            for error in validator.iter_errors(piece):
-                path = error.instance_path
-                if len(path) > 1 and path[0] == key:
-                    yield FoundError(error, start)
-
-
-def _lists_of(value: Json) -> Iterator[tuple[str, list[Json]]]:
-    if isinstance(value, dict):
-        yield from ((key, each) for key, each in value.items() if isinstance(each, list))

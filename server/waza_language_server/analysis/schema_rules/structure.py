@@ -16,7 +16,7 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.spec.harness_rows import row_kind
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView, found_outside
+from waza_language_server.analysis.rule import FileView, Found, GraderView, found_outside
 from waza_language_server.analysis.schema_rules import missing_keys, wrong_values
 from waza_language_server.analysis.schema_rules.discouraged_keys import (
     deprecated_keys,
@@ -26,14 +26,11 @@ from waza_language_server.analysis.schema_rules.discouraged_keys import (
 from waza_language_server.analysis.schema_rules.grader_types import missing_type, unknown_type
 from waza_language_server.analysis.schema_rules.misplaced_keys import UnknownKeys
 from waza_language_server.analysis.schema_rules.plain_values import document_value, entry_value
-from waza_language_server.analysis.schema_rules.schema_errors import FoundError, explained, found_errors
+from waza_language_server.analysis.schema_rules.schema_errors import explained
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.unlikely_values import (
-    OPENING_QUOTES,
     escaped_text,
     items_inside,
-    may_be_escaped,
-    may_hold_items,
     printed_quotes,
 )
 from waza_language_server.schema.catalog import LINE_KINDS, Catalog, SchemaName
@@ -69,11 +66,10 @@ def structure_of_file(view: FileView) -> Found:
     root = catalog.document_root(kind)
     subject = Subject(tree, kind, catalog, tree.root, root)
     value = document_value(tree.root.target, root.top)
-    validator = catalog.document_validator(kind)
     unknown = _NONE_UNKNOWN
-    if not validator.is_valid(value):
+    if not root.validator.is_valid(value):
         checkpoint()
-        problems, unknown = explained(subject, found_errors(validator, value))
+        problems, unknown = explained(subject, root.validator.iter_errors(value))
         yield from (_in_scenario(tree.root, problem) for problem in problems)
     # An unknown key may be a misspelling of a recommended one.
     yield from found_outside(tree.root, root.top, partial(_advice, subject, unknown=unknown))
@@ -82,11 +78,10 @@ def structure_of_file(view: FileView) -> Found:
 def _structure_of_lines(view: FileView, lines: Node) -> Found:
     """Yield the problems of each line; one that had none is not checked again."""
     tree, kind, catalog = view.tree, view.kind, view.catalog
-    root, validator = catalog.line_root(kind), catalog.line_validator(kind)
+    root = catalog.line_root(kind)
     faultless = _faultless.setdefault(catalog, {}).setdefault(kind, WeakSet())
-    for number, line in enumerate(lines.each_item(), 1):
-        if not number % NODES_AT_ONCE:
-            checkpoint()
+    for line in lines.each_item():
+        checkpoint()
         if line.green in faultless:
             continue
         if line.kind != "mapping":
@@ -96,8 +91,8 @@ def _structure_of_lines(view: FileView, lines: Node) -> Found:
             continue
         subject, value, unknown = Subject(tree, kind, catalog, line, root), line.to_python(), _NONE_UNKNOWN
         problems = list(_of_another_file(kind, line, value))
-        if not problems and not validator.is_valid(value):
-            found, unknown = explained(subject, map(FoundError, validator.iter_errors(value)))
+        if not problems and not root.validator.is_valid(value):
+            found, unknown = explained(subject, root.validator.iter_errors(value))
             problems += found
         if kind == "prompts":
             problems += found_outside(line, root.top, partial(_advice, subject, unknown=unknown))
@@ -156,27 +151,22 @@ def structure_of_grader(view: GraderView) -> Found:
         return
     subject = Subject(tree, kind, catalog, entry, root, is_grader=True)
     value = entry_value(entry)
-    validator = catalog.grader_validator(written)
     unknown = _NONE_UNKNOWN
-    if validator is not None and not validator.is_valid(value):
+    if not root.validator.is_valid(value):
         checkpoint()
-        problems, unknown = explained(subject, found_errors(validator, value))
+        problems, unknown = explained(subject, root.validator.iter_errors(value))
         yield from problems
     yield from deprecated_type(subject, root.top)
-    for number, (node, shape) in enumerate(view.located, 1):
-        if not number % NODES_AT_ONCE:
-            checkpoint()
-        if _may_need_advice(node, shape):
-            yield from _advice(subject, node, shape, unknown)
+    for node, shape in view.located:
+        yield from _advice(subject, node, shape, unknown)
 
 
 def _packaged(view: GraderView) -> Found:
     tree, kind, catalog, entry = view.file.tree, view.file.kind, view.file.catalog, view.entry
     subject = Subject(tree, kind, catalog, entry, catalog.packaged_grader_root, is_grader=True)
     value = entry_value(entry)
-    validator = catalog.packaged_grader_validator
-    if not validator.is_valid(value):
-        problems, _ = explained(subject, found_errors(validator, value))
+    if not subject.root.validator.is_valid(value):
+        problems, _ = explained(subject, subject.root.validator.iter_errors(value))
         yield from problems
 
 
@@ -197,28 +187,6 @@ def _untyped(
         yield missing_type(subject, node)
 
 
-def _may_need_advice(node: Node, shape: Shape) -> bool:
-    """Return whether ``_advice`` may report something. Cheaper than calling it."""
-    green = node.green
-    if green.kind == "scalar":
-        if not green.value or green.tag is not None:
-            return False
-        if green.style != "plain":
-            return green.style == "double" and may_be_escaped(node, shape)
-        return (
-            green.value[0] in OPENING_QUOTES
-            or (shape.reads_all_as_text and wrong_values.may_be_typed(green.value))
-            or may_hold_items(green.value)
-        )
-    if green.kind != "mapping":
-        return False
-    if not shape.keys_with_advice.isdisjoint(node.key_names):
-        return True
-    return bool(shape.recommended) and any(
-        missing_keys.is_missing(node, advice.key) for advice in shape.recommended
-    )
-
-
 def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) -> Iterator[Problem]:
     """Yield advice: findings that are not mistakes."""
     if node.kind == "scalar":
@@ -237,8 +205,7 @@ def _advice_on_scalar(subject: Subject, node: Node, shape: Shape) -> Iterator[Pr
         yield from wrong_values.typed_as_text(subject, node, shape)
     if node.style == "plain":
         yield from printed_quotes(node, shape)
-    if node.style == "double" and may_be_escaped(node, shape):
+        yield from items_inside(subject.text, node, shape)
+    elif node.style == "double":
         found = escaped_text(subject.text, node, shape)
         yield from map(_without_single_quotes, found) if subject.tree.is_json else found
-    if node.value and node.style == "plain" and may_hold_items(node.value):
-        yield from items_inside(subject.text, node, shape)

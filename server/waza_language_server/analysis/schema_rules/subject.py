@@ -158,3 +158,8 @@ def _is_within_collection(mapping: Node, offset: int) -> bool:
     if entry is None or entry.value.kind not in {"mapping", "sequence"}:
         return False
     return entry.value.span.start <= offset < entry.value.span.end
+
+
+def capitalized(sentence: str) -> str:
+    """Return a sentence with a capital letter at its start."""
+    return sentence[:1].upper() + sentence[1:]

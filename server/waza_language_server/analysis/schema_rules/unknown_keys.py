@@ -21,7 +21,7 @@ from waza_language_server.analysis.schema_rules.misplaced_keys import (
     at_other_level,
     removals,
 )
-from waza_language_server.analysis.schema_rules.subject import Subject, needed_key_with
+from waza_language_server.analysis.schema_rules.subject import Subject, capitalized, needed_key_with
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.aliases import anchors_of
@@ -170,7 +170,7 @@ def _misspelt(
     else:
         message += f", and `{right}` is there already."
         fixes = removals(subject, entry)
-    problem = Problem("unknown-key", entry.key.span, _capital(message), shape.unknown_keys, fixes)
+    problem = Problem("unknown-key", entry.key.span, capitalized(message), shape.unknown_keys, fixes)
     return UnknownKey(problem, mapping, mapping, (right,))
 
 
@@ -195,7 +195,7 @@ def _in_other_unit(
         counted = str(int(value * factor))
         edits = (Edit(entry.key.span, right), Edit(entry.value.span, counted))
         fixes = (Fix(f"Change to `{right}: {counted}`", edits),)
-    problem = Problem("unknown-key", entry.key.span, _capital(message), shape.unknown_keys, fixes)
+    problem = Problem("unknown-key", entry.key.span, capitalized(message), shape.unknown_keys, fixes)
     return UnknownKey(problem, mapping, mapping, (right,))
 
 
@@ -218,7 +218,7 @@ def _alternatives(subject: Subject, mapping: Node, shape: Shape, entry: Entry, p
     shown = pattern if len(pattern) <= 60 else f"{pattern[:59]}…"
     message = f"{subject.name_of(mapping)} has no key `{entry.key.value}`; `{OPTION}: ['{shown}']` says it."
     fixes = as_one_pattern(mapping, entry, pattern)
-    problem = Problem("unknown-key", entry.key.span, _capital(message), shape.unknown_keys, fixes)
+    problem = Problem("unknown-key", entry.key.span, capitalized(message), shape.unknown_keys, fixes)
     return UnknownKey(problem, mapping, mapping, (OPTION,))
 
 
@@ -264,7 +264,7 @@ def _stray(
     message = f"{subject.name_of(mapping)} has no key `{entry.key.value}`"
     if not subject.is_grader and subject.tree.anchored and anchors_of(entry.value.green):
         # The key only holds an anchor, and aliases elsewhere use its value.
-        message = f"{_capital(message)}; its anchor can be used elsewhere."
+        message = f"{capitalized(message)}; its anchor can be used elsewhere."
         return UnknownKey(
             Problem("unknown-key", entry.key.span, message, "information"), mapping, mapping, ()
         )
@@ -277,16 +277,12 @@ def _stray(
     problem = Problem(
         "unknown-key",
         entry.key.span,
-        _capital(f"{message}; {shape.unknown_key_effect}."),
+        capitalized(f"{message}; {shape.unknown_key_effect}."),
         # Each tool around evals of skills adds keys of its own.
         "information" if subject.tree.is_json else shape.unknown_keys,
         fixes,
     )
     return UnknownKey(problem, mapping, mapping, ())
-
-
-def _capital(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
 
 
 LOOKED_AT = 100

@@ -15,7 +15,6 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
-OPENING_QUOTES = "“„‟«‘‚"
 _BREAK = compiled_later(r"[\r\n]")
 _PRINTED = compiled_later(r"[“„‟«‘‚]([^“„‟«‘‚”»]+)[”“‟»’‘]")
 
@@ -50,26 +49,14 @@ _ESCAPED_SIGN = compiled_later(r"\\(?P<letter>[abtnvfre0])")
 _CONTROL = compiled_later(r"[\x00-\x1f]")
 
 
-def may_hold_items(value: str) -> bool:
-    """Return whether ``items_inside`` may report something about a plain scalar. Cheaper than calling it."""
-    return _DASH_INSIDE in value
-
-
-def may_be_escaped(node: Node, shape: Shape) -> bool:
-    """Return whether ``escaped_text`` may report something about a double-quoted scalar."""
-    return "\b" in node.green.value or (
-        shape.kind in _PATHS and _CONTROL.search(node.green.value) is not None
-    )
-
-
 def escaped_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
     """Yield the first escape sequence in double quotes where a backslash and a letter were intended.
 
     In an assertion it is reported where Python finds it.
     """
-    if shape.kind in _PATHS:
+    if shape.kind in _PATHS and _CONTROL.search(node.value) is not None:
         yield from _escaped_path(text, node)
-    elif shape.kind != "python.assertion":
+    elif "\b" in node.value and shape.kind != "python.assertion":
         yield from _edge_of_word(text, node, shape)
 
 
@@ -111,6 +98,8 @@ def items_inside(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
 
     YAML reads each of them as one more line of the text above.
     """
+    if _DASH_INSIDE not in node.value:
+        return
     items, start = node.parent, node.span.start
     dash = text.rfind("-", 0, start)
     if (

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from waza_engine.later_patterns import compiled_later
-from waza_engine.spec.reading.scalars import NUMERIC, SWITCHES, is_not_finite, resolve_scalar
+from waza_engine.spec.reading.scalars import is_not_finite, resolve_scalar
 from waza_engine.spelling import listed, nearest, slip_of
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.schema_rules.coercions import (
@@ -33,7 +33,6 @@ _WORDS = compiled_later(r"[a-z0-9]+")
 _OTHER_SWITCHES = frozenset(["yes", "Yes", "YES", "no", "No", "NO", "on", "On", "ON", "off", "Off", "OFF"])
 _SIXTIES = compiled_later(r"[-+]?[1-9]\d*(?::[0-5]?\d)+")
 """Base-60 numbers: YAML 1.1 reads them, 1.2 does not. ``y`` and ``n`` are left alone, as in PyYAML."""
-_TYPED_WORDS = SWITCHES | _OTHER_SWITCHES
 
 
 def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Problem:
@@ -129,11 +128,6 @@ def too_many(subject: Subject, node: Node, shape: Shape, limit: int) -> Problem:
     """Return the problem of a list or a string that is too long."""
     message = f"{subject_of(node)} may have at most {limit} entries."
     return Problem("out-of-range", subject.value_span(node), message, shape.severity or "error")
-
-
-def may_be_typed(value: str) -> bool:
-    """Return whether ``typed_as_text`` may report something about a plain scalar that is not empty. Cheap."""
-    return value in _TYPED_WORDS or value[0] in NUMERIC
 
 
 def typed_as_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import printable
 from waza_engine.spec.pattern_syntax import is_found
-from waza_engine.spelling import nearest, path_slip_of
-from waza_language_server.analysis.problem import Problem
+from waza_engine.spelling import path_slip_of
+from waza_language_server.analysis.problem import Problem, suggestion
 from waza_language_server.analysis.rule import FileView, Found, SuiteView
 from waza_language_server.project.eval_cases import assertions_of, cases_of, homes_of, skill_file_of
 from waza_language_server.project.places import found_at
@@ -40,7 +40,7 @@ def missing_case_files(view: SuiteView) -> Found:
     path, project = path_of(view.document.uri), view.workspace.project
     if view.document.kind != "evals_json" or path is None:
         return
-    homes, told = homes_of(project, path), 0
+    homes, reported = homes_of(project, path), 0
     for case in cases_of(view.document.tree):
         checkpoint()
         files = case.get("files")
@@ -49,8 +49,8 @@ def missing_case_files(view: SuiteView) -> Found:
         fewest = min(lacking, key=len)
         home = homes[lacking.index(fewest)]
         for node in fewest:
-            told += 1
-            known = _files_near(view, home, node.value.strip()) if told <= _MOST_WITH_FIXES else ()
+            reported += 1
+            known = _files_near(view, home, node.value.strip()) if reported <= _MOST_WITH_FIXES else ()
             yield _missing(view, node, home, known)
 
 
@@ -62,12 +62,7 @@ def _is_there(view: SuiteView, path: Path, home: Path, node: Node) -> bool:
 
 def _missing(view: SuiteView, node: Node, home: Path, known: tuple[str, ...]) -> Problem:
     written = node.value.strip()
-    meant = nearest(written, known)
-    fixes: tuple[Fix, ...] = ()
-    if meant is not None:
-        repair = partial(replace_scalar, view.document.tree, node, meant)
-        preferred = path_slip_of(written, known) == meant
-        fixes = (Fix(f"Change to `{meant}`", repair, preferred=preferred),)
+    _, fixes = suggestion(view.document.tree, node, known, typo_of=path_slip_of)
     message = f"There is no file `{printable(written)}` in `{printable(home.name)}`; the case is in error."
     return Problem("missing-file", node.span, message, "error", fixes)
 
@@ -107,7 +102,7 @@ def given_away(view: FileView) -> Found:
 
 
 def _given_away_by(prompt: str, case: Node) -> Iterator[Problem]:
-    said = " ".join(prompt.split()).casefold()
+    plain_prompt = " ".join(prompt.split()).casefold()
     for assertion in assertions_of(case):
         pattern, sentence = assertion.get("pattern"), scalar_text(assertion)
         if scalar_text(assertion.get("type")) == "content" and not scalar_text(assertion.get("path")):
@@ -115,7 +110,7 @@ def _given_away_by(prompt: str, case: Node) -> Iterator[Problem]:
             what = "The prompt matches this pattern"
         else:
             plain = " ".join((sentence or "").split()).casefold().rstrip(".")
-            node = assertion if len(plain) >= _SHORTEST_SENTENCE and plain in said else None
+            node = assertion if len(plain) >= _SHORTEST_SENTENCE and plain in plain_prompt else None
             what = "The prompt contains this assertion"
         if node is not None and node.value:
             message = (

@@ -24,6 +24,7 @@ from waza_language_server.project.claim import SKILL_NAME
 from waza_language_server.project.suite_file import scalar_text
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.locate import grader_type
+from waza_language_server.syntax.nodes import listed_in
 
 if TYPE_CHECKING:
     from waza_language_server.project.index import Project
@@ -61,11 +62,6 @@ def files_needed(grader: Node) -> Iterator[NeededFile]:
         yield from of_type(grader)
 
 
-def needs_files(grader: Node) -> bool:
-    """Return whether a grader entry needs any files."""
-    return any(True for _ in files_needed(grader))
-
-
 def _script(grader: Node) -> Iterator[NeededFile]:
     node = grader.get("config", "script") or grader.get("script")
     if node is not None and scalar_text(node):
@@ -86,7 +82,7 @@ def _program(grader: Node) -> Iterator[NeededFile]:
     if is_path(command.target.value) and not split_command(command.target.value):
         yield NeededFile(command.target)
         return
-    arguments = _items(grader.get("config", "args"))
+    arguments = list(listed_in(grader.get("config", "args")))
     texts = [argument.value if argument.kind == "scalar" else "" for argument in arguments]
     if script_of(command.target.value, texts) and scalar_text(arguments[0]):
         yield NeededFile(arguments[0])
@@ -119,7 +115,7 @@ def _snapshots(grader: Node) -> Iterator[NeededFile]:
     written = (scalar_text(folder) if folder is not None else "") or None
     where = _ABOVE if written is None else "in the `context_dir` of the grader"
     so = "the check fails, whatever the agent writes"
-    for expected in _items(grader.get("config", "expected_files")):
+    for expected in listed_in(grader.get("config", "expected_files")):
         node = expected.get("snapshot")
         if node is not None and scalar_text(node):
             yield NeededFile(node.target, where, so, folder=written, with_fixtures=True)
@@ -141,16 +137,10 @@ _NEEDED: Mapping[str, Callable[[Node], Iterator[NeededFile]]] = MappingProxyType
 TYPES_WITH_FILES = _NEEDED.keys()
 
 
-def _items(node: Node | None) -> list[Node]:
-    if node is None or node.target.kind != "sequence":
-        return []
-    return [item.target for item in node.target.each_item()]
-
-
 def packages(view: SuiteView) -> Found:
-    """Yield each ``ref`` that a run rejects, and None before reading each package."""
+    """Yield each ``ref`` that a run rejects."""
     path, project = path_of(view.document.uri), view.workspace.project
-    for grader in view.graders.where(_is_packaged):
+    for grader in view.graders:
         node = _reference(grader)
         if node is None:
             continue
@@ -176,10 +166,6 @@ def _reference(grader: Node) -> Node | None:
     if node is None or node.target.kind != "scalar" or not node.target.value.strip():
         return None
     return node.target
-
-
-def _is_packaged(grader: Node) -> bool:
-    return _reference(grader) is not None
 
 
 def _check_type(grader: Node, packaged: str, catalog: Catalog) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from waza_engine.checkpoint import checkpoint, collect
+from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spelling import MOST_MEANT, listed, nearest, slip_of
@@ -118,27 +118,15 @@ def _checked(task: Node, scope: str) -> list[Node]:
 
 def unknown_judges(view: SuiteView) -> Found:
     """Yield the names in ``calibrate_grader`` that no grader of the file or its suite has."""
-    document, graders = view.document, view.graders.where(_calibrates, (_CALIBRATING,))
-    nodes = [node for grader in graders if (node := _calibrated(grader)) is not None]
+    document = view.document
+    named = [grader.get("config", "calibrate_grader") for grader in view.graders.of_types((_CALIBRATING,))]
+    nodes = [node.target for node in named if node is not None and node.target.kind == "scalar"]
     if not nodes or document.kind not in {"task", "eval"}:
         return
     known = Nearby(view.workspace.project, document).suite_grader_names()
     if known.known or (document.kind == "eval" and not known.unknown):
-        own = collect(map(name_of, view.graders))
-        yield from _unknown(document, nodes, tuple(dict.fromkeys((*known.value, *filter(None, own)))))
-
-
-def _calibrated(grader: Node) -> Node | None:
-    """Return the node of the name in a grader's ``calibrate_grader``."""
-    node = grader.get("config", "calibrate_grader")
-    if grader_type(grader) != _CALIBRATING:
-        # Other types have no such option; that is reported at the key.
-        return None
-    return node.target if node is not None and node.target.kind == "scalar" else None
-
-
-def _calibrates(grader: Node) -> bool:
-    return _calibrated(grader) is not None
+        own = filter(None, map(name_of, view.graders))
+        yield from _unknown(document, nodes, tuple(dict.fromkeys((*known.value, *own))))
 
 
 def _unknown(
@@ -183,12 +171,8 @@ def nobody_to_judge(view: SuiteView) -> Found:
     if node is None or executor not in EXECUTORS or EXECUTORS[executor].has_model:
         return
     catalog = view.workspace.catalog
-    types = view.graders.counted(grader_type)
-    asking = {
-        name
-        for name in types.by_value
-        if name and (shape := catalog.grader(name)) is not None and shape.asks_model
-    }
+    types = set(filter(None, view.graders.types))
+    asking = {name for name in types if (shape := catalog.grader(name)) is not None and shape.asks_model}
     judged = view.graders.of_types(asking)
     names = tuple(dict.fromkeys(scalar_text(grader.get("name")) or grader_type(grader) for grader in judged))
     if names:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from itertools import chain
 from json import dumps
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -19,20 +19,19 @@ from waza_engine.scaffold.grader_patterns import STARTED_BY_A_RUN, grader_source
 from waza_engine.spec.program_files import MODULE_RUNTIMES, is_module, is_path, is_rubric_path, split_command
 from waza_engine.spelling import path_slip_of
 from waza_language_server.analysis.problem import Problem, suggestion
-from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
+from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.suite_rules.grader_files import (
     STOPS,
     TYPES_WITH_FILES,
     NeededFile,
     files_needed,
-    needs_files,
 )
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.places import FIXTURES, bases_of_run, found_at, is_plain
-from waza_language_server.project.suite_file import SuiteFile, scalar_text
+from waza_language_server.project.suite_file import SuiteFile, scalar_text, task_nodes
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.schema.locate import grader_type
-from waza_language_server.syntax.nodes import Node, items_where
+from waza_language_server.syntax.nodes import Node, listed_in
 from waza_language_server.syntax.placed_text import inserted
 from waza_language_server.syntax.tried_edits import checked, entries_of
 from waza_language_server.text.edit import Edit, Edits, FileCreation, Fix
@@ -42,13 +41,11 @@ if TYPE_CHECKING:
 
     from waza_language_server.project.places import Kind
     from waza_language_server.project.suites import Suite
-    from waza_language_server.syntax.nodes import Node
+    from waza_language_server.syntax.nodes import Node, listed_in
     from waza_language_server.syntax.tree import Tree
 
 _MISSING = "missing-file"
 _FIXTURES, _FIXTURES_OF_TASK = "in `fixtures`", "in `context_dir`"
-_NAMING = frozenset({"files", "prompt_file", "context"})
-"""Keys of ``inputs`` that name files."""
 _MOST_BESIDE = 500
 """The most names in a folder to compare a missing one with."""
 _MOST_TASKS = 200
@@ -60,18 +57,13 @@ _MOST_WITH_FIXES = 20
 def missing_files(view: SuiteView) -> Found:
     """Yield the missing files that the tasks and the graders of a file name."""
     document, files = view.document, _files_around(view)
-    path, root = path_of(document.uri), document.tree.root
-    if files is None or path is None or root is None:
+    path = path_of(document.uri)
+    if files is None or path is None:
         return
-    tasks: Iterable[Node] = (root,)
-    if document.kind == "eval":
-        written = root.get("tasks")
-        items = items_where(written, _may_name_files) if written is not None else ()
-        tasks = (task.node for task in SuiteFile(document.tree).tasks_at(items))
-    for task in tasks:
+    for task in task_nodes(document.tree, document.kind):
         checkpoint()
         yield from files.of_task(task, path)
-    for grader in view.graders.where(needs_files, TYPES_WITH_FILES):
+    for grader in view.graders.of_types(TYPES_WITH_FILES):
         checkpoint()
         yield from files.of_grader(grader)
 
@@ -85,14 +77,6 @@ def _files_around(view: SuiteView) -> _Files | None:
     if not suites or any(hooks_may_make(project.tree(suite.path).root) for suite in suites):
         return None
     return _Files(view, suites) if project.knows_suites_of(path) else None
-
-
-def _may_name_files(task: Node) -> bool:
-    inputs = task.get("inputs")
-    if inputs is None:
-        return False
-    keys = inputs.target.key_names
-    return task.get("instruction_files") is not None or not _NAMING.isdisjoint(keys)
 
 
 def hooks_may_make(root: Node | None) -> bool:
@@ -110,21 +94,16 @@ class _Files:
         self._project = view.workspace.project
         self._seen: dict[tuple[object, ...], bool] = {}
         self._fixtures: dict[Path, tuple[Path, ...] | None] = {}
-        self._told = 0
+        self._reported = 0
 
     def of_task(self, task: Node, path: Path) -> Found:
         """Yield the files that a task needs: its prompt, its fixtures, its instruction files."""
         inputs = task.get("inputs")
         if inputs is None or inputs.target.kind != "mapping":
             return
-        listed = map(_listed_file, _items(inputs.get("files")))
-        instructions = (item.target for item in _items(task.get("instruction_files")))
-        named: list[Node] = []
-        for number, node in enumerate(chain(listed, instructions), 1):
-            if node is not None and scalar_text(node):
-                named.append(node)
-            if not number % NODES_AT_ONCE:
-                checkpoint()
+        listed = map(_listed_file, listed_in(inputs.get("files")))
+        instructions = listed_in(task.get("instruction_files"))
+        named = [node for node in (*listed, *instructions) if node is not None and scalar_text(node)]
         yield from self._of_fixtures(task, named)
         prompt, context = inputs.get("prompt_file"), inputs.get("context")
         if prompt is not None and scalar_text(prompt):
@@ -244,16 +223,14 @@ class _Files:
         if any(self._may_be_there(suite, tuple(bases(suite)), written, kind) for suite in self._suites):
             return
         what = "no file" if kind == "file" else "nothing called"
-        known = partial(self._beside, bases, written, kind)
-        if where in (_FIXTURES, _FIXTURES_OF_TASK):
-            known = self._known_fixtures
+        known: Sequence[str] = ()
+        if self._reported < _MOST_WITH_FIXES:
+            of_fixtures = where in (_FIXTURES, _FIXTURES_OF_TASK)
+            known = self._known_fixtures if of_fixtures else self._beside(bases, written, kind)
         yield self._problem(node, f"There is {what} `{printable(written)}` {where}", so, known)
 
-    def _known_fixtures(self) -> Sequence[str]:
-        return self._listed_fixtures
-
     @cached_property
-    def _listed_fixtures(self) -> Sequence[str]:
+    def _known_fixtures(self) -> Sequence[str]:
         return Nearby(self._project, self._view.document).fixtures().value
 
     def _beside(
@@ -281,13 +258,9 @@ class _Files:
             self._seen[key] = any(True for _ in found_at(self._project, suite.folder, bases, written, kind))
         return self._seen[key]
 
-    def _problem(
-        self, node: Node, what: str, so: str = STOPS, known: Callable[[], Sequence[str]] | None = None
-    ) -> Problem:
-        fixes: tuple[Fix, ...] = ()
-        self._told += 1
-        if known is not None and self._told <= _MOST_WITH_FIXES:
-            _, fixes = suggestion(self._view.document.tree, node, known(), typo_of=path_slip_of)
+    def _problem(self, node: Node, what: str, so: str = STOPS, known: Sequence[str] = ()) -> Problem:
+        self._reported += 1
+        _, fixes = suggestion(self._view.document.tree, node, known, typo_of=path_slip_of)
         return Problem(_MISSING, node.span, f"{what}; {so}.", "warning", fixes)
 
 
@@ -297,7 +270,6 @@ def _of_suite(places: Mapping[Path, tuple[Path, ...]], suite: Suite) -> tuple[Pa
 
 def _listed_file(item: Node) -> Node | None:
     """Return the path of a file that is copied from the fixtures, None for one with inline content."""
-    item = item.target
     if item.kind != "mapping":
         return item
     path, content = item.get("path"), item.get("content")
@@ -306,16 +278,11 @@ def _listed_file(item: Node) -> Node | None:
     return path.target
 
 
-def _items(node: Node | None) -> Iterator[Node]:
-    return iter(()) if node is None or node.target.kind != "sequence" else node.target.each_item()
-
-
 _OUTSIDE = "outside-repository"
 _UNKNOWN = frozenset("\0{$")
 """Characters of paths that do not name a file yet."""
 TYPES_WITH_PATHS = frozenset({"diff", "json_schema", "llm", "prompt", "script", "trigger"})
 _KEYS_OF_GRADERS = ("context_dir", "schema_file", "script", "skill_path")
-_KEYS_OF_TASKS = frozenset({"context_dir", "inputs", "skill_directories"})
 _KEYS_OF_CONFIG = ("adapter", "recording")
 
 
@@ -326,36 +293,21 @@ def outside_paths(view: SuiteView) -> Found:
         return
     listed = [root.get("config", key) for key in _KEYS_OF_CONFIG]
     listed += items_of(root.get("config", "skill_directories"))
-    tasks: Iterable[Node] = (root,)
-    if view.document.kind == "eval":
-        written = root.get("tasks")
-        tasks = items_where(written, _names_paths) if written is not None else ()
-    for task in tasks:
-        checkpoint()
-        if task.target.kind == "scalar":
-            listed.append(task.target)
-        else:
-            listed += [task.get("context_dir"), *items_of(task.get("skill_directories"))]
-            listed += [repository.get("source") for repository in items_of(task.get("inputs", "repos"))]
+    written = root.get("tasks") if view.document.kind == "eval" else None
+    listed += [item for item in listed_in(written) if item.kind == "scalar"]
+    for task in task_nodes(view.document.tree, view.document.kind):
+        listed += [task.get("context_dir"), *items_of(task.get("skill_directories"))]
+        listed += [repository.get("source") for repository in items_of(task.get("inputs", "repos"))]
     yield from _outside(view, path, listed)
-    for grader in view.graders.where(names_paths, TYPES_WITH_PATHS):
+    for grader in view.graders.of_types(TYPES_WITH_PATHS):
         checkpoint()
         yield from _outside(view, path, _paths_of(grader))
-
-
-def names_paths(grader: Node) -> bool:
-    """Return whether a grader names a path relative to the suite."""
-    return any(_paths_of(grader))
 
 
 def _paths_of(grader: Node) -> list[Node | None]:
     rubric = grader.get("config", "rubric") or grader.get("rubric")
     is_path = rubric is not None and is_rubric_path(scalar_text(rubric) or "")
     return [*(grader.get("config", key) for key in _KEYS_OF_GRADERS), rubric if is_path else None]
-
-
-def _names_paths(task: Node) -> bool:
-    return task.kind == "scalar" or not _KEYS_OF_TASKS.isdisjoint(task.key_names)
 
 
 def _outside(view: SuiteView, path: Path, nodes: Iterable[Node | None]) -> Found:
@@ -400,7 +352,7 @@ def missing_programs(view: SuiteView) -> Found:
 
     def is_there(program: str) -> bool:
         if program not in known:
-            known[program] = project.disk.has_program(program)
+            known[program] = shutil.which(program) is not None
         return known[program]
 
     for grader in view.graders.of_types(_WITH_PROGRAMS):
@@ -456,6 +408,6 @@ def items_of(node: Node | None) -> Iterator[Node]:
     if node is None:
         return
     if node.target.kind == "sequence":
-        yield from (item.target for item in node.target.each_item())
+        yield from listed_in(node)
     elif scalar_text(node):
         yield node.target

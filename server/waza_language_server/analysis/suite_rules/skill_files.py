@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from waza_engine.checkpoint import checkpoint
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spelling import slip_of
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
+from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.project.front_matter import front_matter, lost_opening
 from waza_language_server.project.suite_file import scalar_text
 from waza_language_server.project.uris import path_of
@@ -106,9 +105,7 @@ def _keys(view: SuiteView) -> Found:
             entry = root.entry(key)
             place = entry.key.span if entry is not None else value.span
             yield Problem("recommended-key", place, f"`{key}` has no value: {_NEEDED[key]}.", "warning")
-    for number, entry in enumerate(root.each_entry(), 1):
-        if not number % NODES_AT_ONCE:
-            checkpoint()
+    for entry in root.each_entry():
         if entry.key.value in known or entry.key.value in _OF_AGENTS:
             continue
         slip = slip_of(entry.key.value, known)

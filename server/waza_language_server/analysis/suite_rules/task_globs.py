@@ -15,9 +15,9 @@ from waza_engine.frozen import frozen
 from waza_engine.spec.reading.task_globs import is_literal, split_pattern
 from waza_engine.spelling import path_slip_of
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
+from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.embedded.language import Finding
-from waza_language_server.embedded.languages import LANGUAGES
+from waza_language_server.embedded.languages import load_language
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.outline import pattern_nodes, pattern_of
 from waza_language_server.project.suites import picks_up
@@ -93,14 +93,12 @@ def task_globs(view: SuiteView) -> Found:
 
 
 def _resolve(document: Document, project: Project, node: Node) -> _Glob:
-    faults = LANGUAGES["task.glob"].check(pattern_of(node)).findings
+    faults = load_language("task.glob").check(pattern_of(node)).findings
     return _Glob(node, project.matching_tasks(document, "" if faults else pattern_of(node)), faults)
 
 
 def _faults(globs: list[_Glob]) -> Found:
-    for number, glob in enumerate(globs, 1):
-        if not number % NODES_AT_ONCE:
-            checkpoint()
+    for glob in globs:
         for fault in glob.faults:
             yield Problem(fault.code, glob.node.span, fault.message)
 
@@ -140,17 +138,13 @@ def _picked_up_twice(document: Document, globs: list[_Glob]) -> Found:
     found = [glob for glob in globs if glob.files.value]
     named: list[_Glob] = []
     first: dict[Path, _Glob] = {}
-    for number, glob in enumerate(found, 1):
-        if not number % NODES_AT_ONCE:
-            checkpoint()
+    for glob in found:
         if _is_named(glob):
             named.append(glob)
         else:
             first.update((file, glob) for file in glob.files.value if file not in first)
     # If a file is named and also matched by a pattern, the name is redundant; of two names, the second.
-    for number, glob in enumerate(named, 1):
-        if not number % NODES_AT_ONCE:
-            checkpoint()
+    for glob in named:
         for file in glob.files.value:
             other = first.setdefault(file, glob)
             if other is glob:

@@ -16,10 +16,10 @@ from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.suite_rules.named_files import items_of
-from waza_language_server.project.suite_file import SuiteFile, is_switched_off, scalar_text
+from waza_language_server.project.suite_file import SuiteFile, is_switched_off, scalar_text, task_nodes
 from waza_language_server.project.suites import picks_up
 from waza_language_server.project.uris import path_of, uri_of
-from waza_language_server.syntax.nodes import Node, items_where, value_at
+from waza_language_server.syntax.nodes import Node, value_at
 from waza_language_server.text.edit import Related
 from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.span import Span
@@ -131,25 +131,17 @@ def _word(node: Node) -> str:
 def blank_prompts(view: SuiteView) -> Found:
     """Yield empty prompts, if a run of the suite would pay for the answer."""
     document, project = view.document, view.workspace.project
-    root, path = document.tree.root, path_of(document.uri)
-    if root is None or path is None or document.kind not in ("eval", "task"):
-        return
-    tasks = (root,)
-    if document.kind == "eval":
-        written = root.get("tasks")
-        items = items_where(written, _is_blank) if written is not None else ()
-        tasks = tuple(task.node for task in SuiteFile(document.tree).tasks_at(items))
-    for task in tasks:
-        if not _is_blank(task):
-            continue
-        executors = {suite.outline.executor for suite in project.suites_of(path)}
-        if any(name in EXECUTORS and EXECUTORS[name].costs for name in executors if name):
-            for prompt in _blank_prompts_of(task):
-                yield Problem("empty-prompt", prompt.span, _ASKS_NOTHING)
+    path, tasks = path_of(document.uri), task_nodes(document.tree, document.kind)
+    blank = [prompt for task in tasks for prompt in _blank_prompts_of(task)]
+    if blank and path is not None and _is_paid(project, path):
+        for prompt in blank:
+            yield Problem("empty-prompt", prompt.span, _ASKS_NOTHING)
 
 
-def _is_blank(task: Node) -> bool:
-    return any(True for _ in _blank_prompts_of(task))
+def _is_paid(project: Project, path: Path) -> bool:
+    """Return whether a run of a suite of this file pays for answers."""
+    executors = {suite.outline.executor for suite in project.suites_of(path)}
+    return any(name in EXECUTORS and EXECUTORS[name].costs for name in executors if name)
 
 
 def _blank_prompts_of(task: Node) -> Iterator[Node]:
@@ -185,8 +177,7 @@ def echoed_prompts(view: SuiteView) -> Found:
     root = document.tree.root
     if path is None or root is None or document.kind not in ("eval", "task"):
         return
-    executors = {suite.outline.executor for suite in view.workspace.project.suites_of(path)}
-    if not any(name in EXECUTORS and EXECUTORS[name].costs for name in executors if name):
+    if not _is_paid(view.workspace.project, path):
         return
     file = SuiteFile(document.tree)
     if document.kind == "task":

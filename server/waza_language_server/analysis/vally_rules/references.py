@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from waza_engine.checkpoint import checkpoint
 from waza_engine.files import printable
 from waza_engine.spelling import listed, nearest
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
+from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.project.uris import path_of
 from waza_language_server.project.vally_environments import environment_names
 from waza_language_server.schema.locate import located_below
@@ -26,9 +25,7 @@ def references(view: SuiteView) -> Found:
     if path is None or root is None or not view.workspace.project.roots:
         return
     known = environment_names(view.workspace.project, path)
-    for number, (node, shape) in enumerate(located_below(root, catalog.document(document.kind), catalog), 1):
-        if not number % NODES_AT_ONCE:
-            checkpoint()
+    for node, shape in located_below(root, catalog.document(document.kind), catalog):
         if node.kind != "scalar" or not node.value.strip():
             continue
         if shape.kind == "vally.environment" and known is not None and node.value not in known:

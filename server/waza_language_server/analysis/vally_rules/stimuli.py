@@ -9,8 +9,7 @@ from waza_engine.spec.vally.names import OF_CONSTRAINTS
 from waza_engine.spelling import listed
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import Found, SuiteView
-from waza_language_server.schema.locate import grader_type
-from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.nodes import Node, listed_in
 from waza_language_server.text.edit import Related
 
 _TOLERANCE = 0.001
@@ -33,14 +32,14 @@ def grader_names(view: SuiteView) -> Found:
     """Yield the names of graders that another one of the same stimulus, or of the file, has."""
     root = view.document.tree.root
     of_file = [item.get("name") for item in _items(root.get("graders") if root is not None else None)]
-    told: set[int] = set()
+    reported: set[int] = set()
     message = "Another grader of this stimulus is called `{}`; Vally requires unique names since 0.16."
     for stimulus in (None, *_stimuli(view)):
         own = _items(stimulus.get("graders")) if stimulus is not None else ()
         names = (*of_file, *(item.get("name") for item in own))
         for problem in _repeated(names, "duplicate-grader-name", message, "warning"):
-            if problem.span.start not in told:
-                told.add(problem.span.start)
+            if problem.span.start not in reported:
+                reported.add(problem.span.start)
                 yield problem
 
 
@@ -92,7 +91,7 @@ def weights(view: SuiteView) -> Found:
     written = root.get("scoring", "weights") if root is not None else None
     if root is None or written is None or written.target.kind != "mapping":
         return
-    used = {name for name in view.graders.counted(grader_type).by_value if name is not None}
+    used = set(filter(None, view.graders.types))
     constrained = any(stimulus.get("constraints") is not None for stimulus in _stimuli(view))
     total = 0.0
     for entry in written.target.entries:
@@ -132,12 +131,8 @@ def _stimuli(view: SuiteView) -> tuple[Node, ...]:
 
 def _items(node: Node | None) -> tuple[Node, ...]:
     """Return the items of a list that are blocks."""
-    if node is None or node.target.kind != "sequence":
-        return ()
-    return tuple(item.target for item in node.target.items if item.target.kind == "mapping")
+    return tuple(item for item in listed_in(node) if item.kind == "mapping")
 
 
 def _scalars(node: Node | None) -> tuple[Node, ...]:
-    if node is None or node.target.kind != "sequence":
-        return ()
-    return tuple(item.target for item in node.target.items if item.target.kind == "scalar")
+    return tuple(item for item in listed_in(node) if item.kind == "scalar")

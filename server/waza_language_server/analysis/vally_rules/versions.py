@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, Literal, cast
 
-from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.vally.versions import (
@@ -30,7 +29,7 @@ from waza_engine.spec.vally.versions import (
     written_duration,
 )
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
+from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.project.claim import VALLY_PROJECT_NAMES
 from waza_language_server.project.document import Document
 from waza_language_server.project.suites import folders_above
@@ -150,11 +149,7 @@ def _uses(document: Document, catalog: Catalog) -> Iterator[Use]:
     tree = document.tree
     if tree.root is None:
         return
-    for number, (node, shape) in enumerate(
-        located_below(tree.root, catalog.document(document.kind), catalog), 1
-    ):
-        if not number % NODES_AT_ONCE:
-            checkpoint()
+    for node, shape in located_below(tree.root, catalog.document(document.kind), catalog):
         if node.kind == "mapping":
             yield from _of_mapping(tree, node, shape)
         elif node.kind == "scalar" and len(node.span):

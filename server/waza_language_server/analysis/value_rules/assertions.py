@@ -11,7 +11,7 @@ from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import Found, GraderView
 from waza_language_server.analysis.value_rules.inside_values import problem_inside
 from waza_language_server.embedded.language import Surroundings
-from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
+from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE, load_language
 from waza_language_server.embedded.python.findings import assertion_findings
 from waza_language_server.embedded.python.python_source import PythonSource, parse_python
 from waza_language_server.schema.shape import language_kind_of
@@ -37,11 +37,10 @@ def assertions(view: GraderView) -> Found:
     text = view.file.tree.text
     known: frozenset[str] = frozenset()
     for node, kind in _written_in(view):
-        language = LANGUAGES.get(kind or "")
-        if language is None or node.kind != "scalar" or len(node.value) > LONGEST_VALUE:
+        if kind not in LANGUAGES or node.kind != "scalar" or len(node.value) > LONGEST_VALUE:
             continue
         checkpoint()
-        checked = language.check(node.value, Surroundings(names=known))
+        checked = load_language(kind).check(node.value, Surroundings(names=known))
         known |= checked.names
         if checked.findings:
             scalar = ScalarMap.of(text, node)
@@ -51,7 +50,8 @@ def assertions(view: GraderView) -> Found:
 
 def javascript_meant(view: GraderView) -> Iterator[Problem]:
     """Yield the hint to set ``language`` when all assertions of a grader are JavaScript."""
-    tree, entry, written = view.file.tree, view.entry, _in_python(view)
+    tree, entry = view.file.tree, view.entry
+    written = [node for node, kind in _written_in(view) if kind == _ASSERTION]
     values = [node.value for node in written if node.kind == "scalar" and len(node.value) <= LONGEST_VALUE]
     if len(values) < 2 or not all(_is_javascript_only(value) for value in values):
         return
@@ -71,11 +71,6 @@ def javascript_meant(view: GraderView) -> Iterator[Problem]:
     place = holder.key.span if holder is not None else written[0].span
     fix = Fix("Set `language: javascript`", repair, preferred=True)
     yield Problem("javascript-grader", place, message, "information", (fix,))
-
-
-def _in_python(view: GraderView) -> list[Node]:
-    """Return the assertions of a grader, empty if they are in another language."""
-    return [node for node, kind in _written_in(view) if kind == _ASSERTION]
 
 
 def _written_in(view: GraderView) -> Iterator[tuple[Node, str | None]]:

@@ -8,9 +8,10 @@ from types import MappingProxyType
 
 from waza_engine.checkpoint import checkpoint
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
-from waza_language_server.analysis.value_rules.vacuous import matches_everything
-from waza_language_server.syntax.nodes import Node, items_where
+from waza_language_server.analysis.rule import FileView, Found, GraderView
+from waza_language_server.analysis.value_rules.vacuous import matches_everything, number_of
+from waza_language_server.project.suite_file import task_nodes
+from waza_language_server.syntax.nodes import Node, listed_in
 from waza_language_server.text.edit import Edit, Fix, Related
 
 REFUSED = ("regex_not_match", "must_not_match", "not_contains", "not_contains_cs", "output_not_contains")
@@ -21,7 +22,7 @@ _PATTERNS = ("regex_not_match", "must_not_match")
 def refused_by_all(mapping: Node, keys: set[str]) -> Found:
     """Yield the forbidden patterns and strings that are in every answer."""
     for key in REFUSED:
-        for node in _items(mapping, key) if key in keys else ():
+        for node in listed_in(mapping.get(key)) if key in keys else ():
             checkpoint()
             is_pattern = key in _PATTERNS
             if matches_everything(node.value) if is_pattern else not node.value and len(node.span):
@@ -42,8 +43,10 @@ def empty_ranges(mapping: Node, keys: set[str]) -> Iterator[Problem]:
         for high in UPPER:
             first = mapping.get(low) if low in keys else None
             second = mapping.get(high) if high in keys else None
-            least, most = _number(first), _number(second)
-            if first is None or second is None or least is None or most is None:
+            if first is None or second is None:
+                continue
+            least, most = number_of(first), number_of(second)
+            if least is None or most is None:
                 continue
             touching = least == most and (low, high) != ("gte", "lte")
             if least <= most and not touching:
@@ -56,11 +59,6 @@ def empty_ranges(mapping: Node, keys: set[str]) -> Iterator[Problem]:
             related = (Related(second.span, f"`{high}` stands here."),)
             yield Problem("bounds-reversed", first.span, message, "warning", fixes, related)
             return
-
-
-def _number(node: Node | None) -> int | float | None:
-    value = node.to_python() if node is not None and node.kind == "scalar" else None
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 Meaning = Callable[[Node], str]
@@ -105,31 +103,15 @@ _LIMITING = frozenset((*(unwanted for _, unwanted in (*_WITHIN, *_EQUAL)), *REFU
 def contradictions_of_grader(view: GraderView) -> Found:
     """Yield the items of a grader that contradict others of it."""
     for node, _ in view.located:
-        if node.green.kind == "mapping" and _may_contradict_itself(node):
-            checkpoint()
+        if node.green.kind == "mapping":
             yield from _in_mapping(node)
 
 
 def contradictions_of_expected(view: FileView) -> Found:
     """Yield the same for the expectations of tasks."""
-    root = view.tree.root
-    if root is None or view.kind not in {"task", "eval"}:
-        return
-    listed = root.get("tasks") if view.kind == "eval" else None
-    tasks = (root,) if view.kind == "task" else ()
-    for task in tasks if listed is None else items_where(listed, _may_contradict):
-        checkpoint()
+    for task in task_nodes(view.tree, view.kind):
         for mapping in _expected(task):
             yield from _in_mapping(mapping)
-
-
-def _may_contradict(task: Node) -> bool:
-    return any(map(_may_contradict_itself, _expected(task)))
-
-
-def _may_contradict_itself(mapping: Node) -> bool:
-    keys = mapping.key_names
-    return not _ASKING.isdisjoint(keys) and not _LIMITING.isdisjoint(keys)
 
 
 def _expected(task: Node) -> Iterator[Node]:
@@ -140,9 +122,9 @@ def _expected(task: Node) -> Iterator[Node]:
 
 
 def _in_mapping(mapping: Node) -> Found:
-    if not _may_contradict_itself(mapping):
-        return
     keys = set(mapping.key_names)
+    if keys.isdisjoint(_ASKING) or keys.isdisjoint(_LIMITING):
+        return
     for (wanted, unwanted), meaning in _WITHIN.items():
         if wanted in keys and unwanted in keys:
             yield from _between(mapping, wanted, unwanted, meaning, within=True)
@@ -154,13 +136,11 @@ def _in_mapping(mapping: Node) -> Found:
 
 
 def _between(mapping: Node, wanted: str, unwanted: str, meaning: Meaning, *, within: bool) -> Found:
-    items, refused = _items(mapping, wanted), _items(mapping, unwanted)
+    items, refused = list(listed_in(mapping.get(wanted))), list(listed_in(mapping.get(unwanted)))
     by_meaning = {meaning(item): item for item in reversed(items)}
     checkpoint()
     few = within and len(items) * len(refused) <= MOST_COMPARED * MOST_COMPARED
-    for number, item in enumerate(refused, 1):
-        if not number % NODES_AT_ONCE:
-            checkpoint()
+    for item in refused:
         text = meaning(item)
         if not text.strip():
             continue
@@ -172,11 +152,6 @@ def _between(mapping: Node, wanted: str, unwanted: str, meaning: Meaning, *, wit
             message = f"`{unwanted}` forbids {shown}, which `{wanted}` asks for; no answer can do both."
             related = (Related(other.span, f"`{wanted}` asks for {_shown(other)} here."),)
             yield Problem("contradiction", item.span, message, "error", related=related)
-
-
-def _items(mapping: Node, key: str) -> list[Node]:
-    node = mapping.get(key)
-    return [item.target for item in node.target.items] if node is not None else []
 
 
 def _shown(node: Node) -> str:

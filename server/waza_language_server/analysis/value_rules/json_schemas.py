@@ -15,7 +15,7 @@ from waza_engine.spelling import listed, nearest, slip_of
 from waza_language_server.analysis.problem import Problem, suggestion
 from waza_language_server.analysis.rule import GraderView
 from waza_language_server.analysis.value_rules.inside_values import problem_inside
-from waza_language_server.embedded.languages import LANGUAGES
+from waza_language_server.embedded.languages import load_language
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
@@ -75,7 +75,7 @@ _DIALECTS = (
 _ALIKE = frozenset({"2020-12", "2019-09", "7", "6"})
 """Drafts in which the checked keywords mean the same."""
 _DEEPEST = 40
-_MOST_TOLD = 20
+_MOST_REPORTED = 20
 
 
 def json_schemas(view: GraderView) -> Iterator[Problem]:
@@ -89,7 +89,7 @@ def json_schemas(view: GraderView) -> Iterator[Problem]:
         return
     references = References(tree, schema.target)
     for count, problem in enumerate(_in_schema(tree, schema.target, references, _DEEPEST)):
-        if count == _MOST_TOLD:
+        if count == _MOST_REPORTED:
             return
         yield problem
 
@@ -135,7 +135,7 @@ def _in_schema(tree: Tree, schema: Node, references: References, depth: int) -> 
 def _of_pattern(tree: Tree, node: Node) -> Iterator[Problem]:
     if node.kind != "scalar":
         return
-    for finding in LANGUAGES["regex"].check(node.value).findings:
+    for finding in load_language("regex").check(node.value).findings:
         if finding.code == "invalid-pattern":
             yield problem_inside(tree.text, node, ScalarMap.of(tree.text, node), finding, "error")
 
@@ -189,7 +189,7 @@ def _of_number(key: str, node: Node) -> Iterator[Problem]:
 
 _MOST_VALUES = 20_000
 _ANCHORS = ("$anchor", "$dynamicAnchor", "$recursiveAnchor", "$id", "id")
-_UNTOLD = object()
+_MISSING = object()
 
 
 class References:
@@ -225,7 +225,7 @@ class References:
         for at, part in enumerate(parts):
             step = unquote(part).replace("~1", "/").replace("~0", "~")
             below = _step(value, step)
-            if below is _UNTOLD:
+            if below is _MISSING:
                 yield self._nowhere(node, written, parts, at, value, step)
                 return
             value = below
@@ -259,11 +259,11 @@ def _values(value: Json) -> Iterator[dict[str, Json]]:
 
 def _step(value: object, step: str) -> object:
     if isinstance(value, dict):
-        return cast("dict[str, object]", value).get(step, _UNTOLD)
+        return cast("dict[str, object]", value).get(step, _MISSING)
     if isinstance(value, list) and step.isascii() and step.isdigit():
         items = cast("list[object]", value)
-        return items[int(step)] if int(step) < len(items) else _UNTOLD
-    return _UNTOLD
+        return items[int(step)] if int(step) < len(items) else _MISSING
+    return _MISSING
 
 
 def _escaped(name: str) -> str:

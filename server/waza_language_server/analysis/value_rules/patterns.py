@@ -15,7 +15,7 @@ from waza_engine.spelling import listed
 from waza_language_server.analysis.problem import Problem, Severity, suggestion
 from waza_language_server.analysis.rule import FileView, Found, GraderView, found_outside
 from waza_language_server.analysis.value_rules.inside_values import problem_inside
-from waza_language_server.embedded.languages import LANGUAGES
+from waza_language_server.embedded.languages import load_language
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node
@@ -56,7 +56,7 @@ def patterns_of_grader(view: GraderView) -> Found:
 def _problems(text: str, node: Node, severity: Severity) -> Iterator[Problem]:
     if node.kind != "scalar":
         return
-    for finding in LANGUAGES["regex"].check(node.value).findings:
+    for finding in load_language("regex").check(node.value).findings:
         grave = severity if finding.code == "invalid-pattern" else _SEVERITIES[finding.code]
         yield problem_inside(text, node, ScalarMap.of(text, node), finding, grave)
 

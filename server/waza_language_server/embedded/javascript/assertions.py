@@ -21,7 +21,14 @@ class JavaScriptAssertions(Language):
 
     def tokens(self, value: str) -> Iterator[Token]:
         """Yield the tokens to highlight."""
-        return assertion_tokens(value)
+        pieces = tuple(pieces_of(value))
+        for index, piece in enumerate(pieces):
+            if piece.kind in _KINDS:
+                yield Token(piece.start, piece.end, _KINDS[piece.kind])
+            elif piece.kind == "name":
+                yield _of_name(pieces, index)
+            elif piece.text not in _SILENT:
+                yield Token(piece.start, piece.end, "operator")
 
 
 _KINDS: dict[str, TokenKind] = {
@@ -36,18 +43,6 @@ _NAMES = """
 Array Boolean JSON Math Number Object RegExp String isFinite isNaN parseFloat parseInt
 """
 _GLOBALS = frozenset(_NAMES.split())
-
-
-def assertion_tokens(value: str) -> Iterator[Token]:
-    """Yield the tokens, up to a string that is not closed."""
-    pieces = tuple(pieces_of(value))
-    for index, piece in enumerate(pieces):
-        if piece.kind in _KINDS:
-            yield Token(piece.start, piece.end, _KINDS[piece.kind])
-        elif piece.kind == "name":
-            yield _of_name(pieces, index)
-        elif piece.text not in _SILENT:
-            yield Token(piece.start, piece.end, "operator")
 
 
 def _of_name(pieces: Sequence[Piece], index: int) -> Token:

@@ -60,31 +60,54 @@ class PythonAssertions(Language):
 
     def complete(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Iterator[CompletionWord]:
         """Yield keys after a bracket, attributes after a dot, else the names that exist there."""
-        return words(value, offset, around)
+        before = value[:offset]
+        quote = _open_quote(before)
+        if quote is not None:
+            yield from _keys(value, before, quote)
+            return
+        written = first_tokens(before)
+        # The word being typed, and the tokens before it.
+        typed = written[-1] if written and written[-1].end == offset and _is_name(written[-1]) else None
+        length = offset - typed.start if typed is not None else 0
+        ahead = written[:-1] if typed is not None else written
+        if ahead and ahead[-1].text == ".":
+            yield from _attributes(value, ahead[:-1], length)
+            return
+        if ahead and ahead[-1].text == "[":
+            yield from _fields(type_before(value, ahead[:-1]) or TEXT, "'", length)
+        if typed is not None or not (written and _is_name(written[-1]) and written[-1].end == offset):
+            yield from _names(value, offset, length, around.names)
 
     def hover(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Explanation | None:
         """Explain the name or the key at an offset."""
-        return explanation(value, offset, around)
+        for match in _NAME.finditer(value):
+            if not match.start() <= offset <= match.end():
+                continue
+            text = _explained(value, match.start(), match[0], around)
+            return Explanation(*match.span(), text) if text else None
+        return None
 
     def signature(self, value: str, offset: int) -> Signature | None:
         """Return the signature of the function whose arguments are at an offset."""
-        return signature(value, offset)
+        before = value[:offset]
+        quote = _open_quote(before)
+        written = first_tokens(before, quote)
+        found = open_call([token.text for token in written], lambda index: _is_name(written[index]))
+        if found is None:
+            return None
+        opened, commas = found
+        return _signature(value, written[:opened], commas)
 
     def tokens(self, value: str) -> Iterator[Token]:
         """Yield the tokens to highlight."""
-        return assertion_tokens(value)
+        written = first_tokens(value)
+        for index, token in enumerate(written):
+            found = _token(written, index)
+            if found is not None and token.end > token.start:
+                yield found
 
 
 _BRACKETS = frozenset("()[]{},.:;")
-
-
-def assertion_tokens(value: str) -> Iterator[Token]:
-    """Yield the tokens up to the first character that is not valid Python."""
-    written = first_tokens(value)
-    for index, token in enumerate(written):
-        found = _token(written, index)
-        if found is not None and token.end > token.start:
-            yield found
 
 
 def _token(written: Sequence[Written], index: int) -> Token | None:
@@ -133,49 +156,6 @@ _CALLS_WITH_TEXT = frozenset(
 )
 _RE_CALLS = {name: f"{name}(r'', output)" for name in ("search", "match", "findall", "fullmatch")}
 _SHAPES: Mapping[str, ValueType] = {"tool_calls": TOOL_CALL, "transcript": EVENT, "errors": EVENT}
-
-
-def words(value: str, offset: int, around: Surroundings) -> Iterator[CompletionWord]:
-    """Yield keys after a bracket, attributes after a dot, else the names that exist there."""
-    before = value[:offset]
-    quote = _open_quote(before)
-    if quote is not None:
-        yield from _keys(value, before, quote)
-        return
-    written = first_tokens(before)
-    # The word being typed, and the tokens before it.
-    typed = written[-1] if written and written[-1].end == offset and _is_name(written[-1]) else None
-    length = offset - typed.start if typed is not None else 0
-    ahead = written[:-1] if typed is not None else written
-    if ahead and ahead[-1].text == ".":
-        yield from _attributes(value, ahead[:-1], length)
-        return
-    if ahead and ahead[-1].text == "[":
-        yield from _fields(type_before(value, ahead[:-1]) or TEXT, "'", length)
-    if typed is not None or not (written and _is_name(written[-1]) and written[-1].end == offset):
-        yield from _names(value, offset, length, around.names)
-
-
-def explanation(value: str, offset: int, around: Surroundings) -> Explanation | None:
-    """Explain the name or the key at an offset."""
-    for match in _NAME.finditer(value):
-        if not match.start() <= offset <= match.end():
-            continue
-        text = _explained(value, match.start(), match[0], around)
-        return Explanation(*match.span(), text) if text else None
-    return None
-
-
-def signature(value: str, offset: int) -> Signature | None:
-    """Return the signature of the function whose arguments are at an offset."""
-    before = value[:offset]
-    quote = _open_quote(before)
-    written = first_tokens(before, quote)
-    found = open_call([token.text for token in written], lambda index: _is_name(written[index]))
-    if found is None:
-        return None
-    opened, commas = found
-    return _signature(value, written[:opened], commas)
 
 
 def _names(value: str, offset: int, typed: int, bound: frozenset[str]) -> Iterator[CompletionWord]:

@@ -6,22 +6,19 @@ two give the same characters different meanings, the words are those of the engi
 
 from __future__ import annotations
 
-import importlib
 import re
 import unicodedata
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.markdown import code
 from waza_engine.spec.pattern_syntax import DEEPEST_NESTING, PatternSyntaxError, dialect_of
 from waza_engine.spec.re2_adapter import as_python
+from waza_language_server.embedded.regex.patterns import SRE, parsed_pattern
 
-_PARSER = cast("Any", importlib.import_module("re._parser"))
-_C = cast("Any", importlib.import_module("re._constants"))
 MOST_LINES = 60
 LONGEST = 2_000
 """In characters; longer patterns are not explained."""
@@ -41,11 +38,11 @@ def explained(pattern: str, *, any_case: bool = False) -> str | None:
     except PatternSyntaxError:
         return None
     is_re2 = dialect != "python"
-    parsed = _parsed(as_python(pattern) if is_re2 else pattern)
+    parsed = parsed_pattern(as_python(pattern) if is_re2 else pattern)
     engine = "RE2" if is_re2 else "Python"
     heading = f"**Regular expression** · searched anywhere in the text by {engine}"
     if parsed is None:
-        return f"{heading}\n\nIts spelling is RE2's own, so its parts are not told one by one."
+        return f"{heading}\n\nIts spelling is RE2's own, so its parts are not explained one by one."
     names = {number: name for name, number in parsed.state.groupdict.items()}
     words = _Words(is_re2, names, parsed.state.flags)
     lines = list(words.of(parsed, 0))
@@ -75,14 +72,14 @@ def _never(parsed: Any, *, is_re2: bool) -> bool:
     behind_end = consumed = False
     for operation, argument in parsed:
         least = _least_width(operation, argument)
-        if operation is _C.FAILURE:
+        if operation is SRE.FAILURE:
             return True
-        if operation is _C.AT and argument in {_C.AT_BEGINNING, _C.AT_BEGINNING_STRING} and consumed:
+        if operation is SRE.AT and argument in {SRE.AT_BEGINNING, SRE.AT_BEGINNING_STRING} and consumed:
             return True
         if behind_end and least:
             return True
         # Python's `$` also matches before a last line break, which may follow it.
-        if operation is _C.AT and (argument is _C.AT_END_STRING or (argument is _C.AT_END and is_re2)):
+        if operation is SRE.AT and (argument is SRE.AT_END_STRING or (argument is SRE.AT_END and is_re2)):
             behind_end = True
         consumed = consumed or bool(least)
         if _never_in(operation, argument, is_re2=is_re2):
@@ -91,28 +88,28 @@ def _never(parsed: Any, *, is_re2: bool) -> bool:
 
 
 def _never_in(operation: Any, argument: Any, *, is_re2: bool) -> bool:
-    if operation is _C.SUBPATTERN:
+    if operation is SRE.SUBPATTERN:
         # Flags of a group may make `^` and `$` match at lines.
         return not argument[1] & re.MULTILINE and _never(argument[3], is_re2=is_re2)
-    if operation is _C.BRANCH:
+    if operation is SRE.BRANCH:
         return all(_never(branch, is_re2=is_re2) for branch in argument[1])
-    if operation in {_C.MAX_REPEAT, _C.MIN_REPEAT, _C.POSSESSIVE_REPEAT}:
+    if operation in {SRE.MAX_REPEAT, SRE.MIN_REPEAT, SRE.POSSESSIVE_REPEAT}:
         return argument[0] > 0 and _never(argument[2], is_re2=is_re2)
-    if operation is _C.ASSERT:
+    if operation is SRE.ASSERT:
         return argument[0] > 0 and _never(argument[1], is_re2=is_re2)
-    if operation is _C.ASSERT_NOT:
+    if operation is SRE.ASSERT_NOT:
         return not list(argument[1])
     return False
 
 
 def _least_width(operation: Any, argument: Any) -> int:
-    if operation in {_C.LITERAL, _C.NOT_LITERAL, _C.ANY, _C.IN}:
+    if operation in {SRE.LITERAL, SRE.NOT_LITERAL, SRE.ANY, SRE.IN}:
         return 1
-    if operation is _C.SUBPATTERN:
+    if operation is SRE.SUBPATTERN:
         return int(argument[3].getwidth()[0])
-    if operation is _C.BRANCH:
+    if operation is SRE.BRANCH:
         return min(int(branch.getwidth()[0]) for branch in argument[1])
-    if operation in {_C.MAX_REPEAT, _C.MIN_REPEAT, _C.POSSESSIVE_REPEAT}:
+    if operation in {SRE.MAX_REPEAT, SRE.MIN_REPEAT, SRE.POSSESSIVE_REPEAT}:
         return int(argument[0]) and int(argument[2].getwidth()[0])
     return 0
 
@@ -128,7 +125,7 @@ class _Words:
     def of(self, parsed: Any, depth: int) -> Iterator[str]:
         text = ""
         for operation, argument in parsed:
-            if operation is _C.LITERAL:
+            if operation is SRE.LITERAL:
                 text += chr(argument)
                 continue
             if text:
@@ -141,27 +138,27 @@ class _Words:
     def _part(self, operation: Any, argument: Any, depth: int, times: str) -> Iterator[str]:
         if depth > DEEPEST_NESTING:
             return
-        if operation in {_C.MAX_REPEAT, _C.MIN_REPEAT, _C.POSSESSIVE_REPEAT}:
+        if operation in {SRE.MAX_REPEAT, SRE.MIN_REPEAT, SRE.POSSESSIVE_REPEAT}:
             yield from self._repeat(operation, argument, depth)
-        elif operation is _C.SUBPATTERN:
+        elif operation is SRE.SUBPATTERN:
             number, added, removed, inside = argument
             yield _line(depth, times + self._group(number, added, removed))
             within = replace(self, flags=(self.flags | added) & ~removed)
             yield from within.of(inside, depth + 1)
-        elif operation is _C.BRANCH:
+        elif operation is SRE.BRANCH:
             yield _line(depth, f"{times}one of these:")
             for position, branch in enumerate(argument[1], 1):
                 yield _line(depth + 1, f"alternative {position}" + ("" if list(branch) else ": nothing"))
                 yield from self.of(branch, depth + 2)
-        elif operation in {_C.ASSERT, _C.ASSERT_NOT}:
+        elif operation in {SRE.ASSERT, SRE.ASSERT_NOT}:
             direction, inside = argument
             place = "followed" if direction > 0 else "preceded"
-            yield _line(depth, f"only where {'not ' if operation is _C.ASSERT_NOT else ''}{place} by:")
+            yield _line(depth, f"only where {'not ' if operation is SRE.ASSERT_NOT else ''}{place} by:")
             yield from self.of(inside, depth + 1)
-        elif operation is _C.ATOMIC_GROUP:
+        elif operation is SRE.ATOMIC_GROUP:
             yield _line(depth, f"{times}a group that gives nothing back once it matched:")
             yield from self.of(argument, depth + 1)
-        elif operation is _C.GROUPREF_EXISTS:
+        elif operation is SRE.GROUPREF_EXISTS:
             number, yes, no = argument
             yield _line(depth, f"if group {number} matched:")
             yield from self.of(yes, depth + 1)
@@ -173,10 +170,10 @@ class _Words:
 
     def _repeat(self, operation: Any, argument: Any, depth: int) -> Iterator[str]:
         least, most, inside = argument
-        times = _times(int(least), None if most is _C.MAXREPEAT else int(most))
-        if operation is _C.MIN_REPEAT:
+        times = _times(int(least), None if most is SRE.MAXREPEAT else int(most))
+        if operation is SRE.MIN_REPEAT:
             times += ", as few as possible"
-        elif operation is _C.POSSESSIVE_REPEAT:
+        elif operation is SRE.POSSESSIVE_REPEAT:
             times += ", giving nothing back"
         parts = list(inside)
         if len(parts) == 1:
@@ -194,56 +191,56 @@ class _Words:
         return f"{words}{', ' if flags else ''}{'; '.join(flags)}:"
 
     def _single(self, operation: Any, argument: Any) -> str:
-        if operation is _C.LITERAL:
+        if operation is SRE.LITERAL:
             return _text(chr(argument))
-        if operation is _C.NOT_LITERAL:
+        if operation is SRE.NOT_LITERAL:
             return f"a character other than {_character(argument)}"
-        if operation is _C.ANY:
+        if operation is SRE.ANY:
             return "any character" if self.flags & re.DOTALL else "any character but a line break"
-        if operation is _C.GROUPREF:
+        if operation is SRE.GROUPREF:
             return f"the text that group {argument} matched"
-        if operation is _C.AT:
+        if operation is SRE.AT:
             return self._place(argument)
-        if operation is _C.IN:
+        if operation is SRE.IN:
             return self._class(argument)
-        return "a part that no text has" if operation is _C.FAILURE else "a part"
+        return "a part that no text has" if operation is SRE.FAILURE else "a part"
 
     def _place(self, place: Any) -> str:
-        if self.flags & re.MULTILINE and place in {_C.AT_BEGINNING, _C.AT_END}:
-            return "the start of a line" if place is _C.AT_BEGINNING else "the end of a line"
-        if place is _C.AT_END:
+        if self.flags & re.MULTILINE and place in {SRE.AT_BEGINNING, SRE.AT_END}:
+            return "the start of a line" if place is SRE.AT_BEGINNING else "the end of a line"
+        if place is SRE.AT_END:
             return "the end of the text" if self.is_re2 else "the end of the text, or of its last line"
         kind = "ASCII letter, digit or `_`" if self.is_re2 else "letter, digit or `_`"
         known = {
-            _C.AT_BEGINNING: "the start of the text",
-            _C.AT_BEGINNING_STRING: "the start of the text",
-            _C.AT_END_STRING: "the end of the text",
-            _C.AT_BOUNDARY: f"a word boundary (of a run of {kind})",
-            _C.AT_NON_BOUNDARY: "a position that is not a word boundary",
+            SRE.AT_BEGINNING: "the start of the text",
+            SRE.AT_BEGINNING_STRING: "the start of the text",
+            SRE.AT_END_STRING: "the end of the text",
+            SRE.AT_BOUNDARY: f"a word boundary (of a run of {kind})",
+            SRE.AT_NON_BOUNDARY: "a position that is not a word boundary",
         }
         return known.get(place, "a place")
 
     def _class(self, members: Any) -> str:
-        negated = bool(members) and members[0][0] is _C.NEGATE
-        listed = [self._member(*member) for member in members if member[0] is not _C.NEGATE]
+        negated = bool(members) and members[0][0] is SRE.NEGATE
+        listed = [self._member(*member) for member in members if member[0] is not SRE.NEGATE]
         if len(listed) == 1 and not negated:
             return listed[0]
         lead = "a character that is none of" if negated else "one of"
         return f"{lead}: {', '.join(listed)}"
 
     def _member(self, operation: Any, argument: Any) -> str:
-        if operation is _C.LITERAL:
+        if operation is SRE.LITERAL:
             return _character(argument)
-        if operation is _C.RANGE:
+        if operation is SRE.RANGE:
             return f"{_character(argument[0])} to {_character(argument[1])}"
         kind = "ASCII " if self.is_re2 else ""
         known = {
-            _C.CATEGORY_DIGIT: f"{_article(kind)}digit",
-            _C.CATEGORY_NOT_DIGIT: f"a character that is no {kind}digit",
-            _C.CATEGORY_SPACE: f"{_article(kind)}blank or line break",
-            _C.CATEGORY_NOT_SPACE: f"a character that is no {kind}blank or line break",
-            _C.CATEGORY_WORD: f"{_article(kind)}letter, digit or `_`",
-            _C.CATEGORY_NOT_WORD: f"a character that is no {kind}letter, digit or `_`",
+            SRE.CATEGORY_DIGIT: f"{_article(kind)}digit",
+            SRE.CATEGORY_NOT_DIGIT: f"a character that is no {kind}digit",
+            SRE.CATEGORY_SPACE: f"{_article(kind)}blank or line break",
+            SRE.CATEGORY_NOT_SPACE: f"a character that is no {kind}blank or line break",
+            SRE.CATEGORY_WORD: f"{_article(kind)}letter, digit or `_`",
+            SRE.CATEGORY_NOT_WORD: f"a character that is no {kind}letter, digit or `_`",
         }
         return known.get(argument, "a character")
 
@@ -279,8 +276,8 @@ def _text(text: str) -> str:
     """Return a string in words; whitespace that Markdown would drop is shown as `␣`."""
     if text == " ":
         return "a blank"
-    told = _LOST_BLANKS.sub(lambda blanks: "␣" * len(blanks[0]), _visible(text))
-    return f"the text {code(told)}{' (`␣` is a space)' if told != _visible(text) else ''}"
+    shown = _LOST_BLANKS.sub(lambda blanks: "␣" * len(blanks[0]), _visible(text))
+    return f"the text {code(shown)}{' (`␣` is a space)' if shown != _visible(text) else ''}"
 
 
 def _character(number: int) -> str:
@@ -292,12 +289,3 @@ def _visible(text: str) -> str:
         each if each.isprintable() and unicodedata.category(each) != "Cf" else repr(each)[1:-1]
         for each in text
     )
-
-
-def _parsed(pattern: str) -> Any:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return _PARSER.parse(pattern)
-    except (re.error, RecursionError, OverflowError, ValueError):
-        return None

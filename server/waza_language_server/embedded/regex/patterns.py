@@ -41,7 +41,18 @@ class Patterns(Language):
 
     def tokens(self, value: str) -> Iterator[Token]:
         """Yield the tokens to highlight."""
-        return pattern_tokens(value)
+        for match in _PART.finditer(value):
+            kind = match.lastgroup or "text"
+            if kind == "escape":
+                letter = match[0][1:2]
+                part: TokenPart = (
+                    "class" if letter in _CLASS_NAMES else "anchor" if letter in _ANCHORS else "escape"
+                )
+                if not letter:
+                    part = "escape"
+            else:
+                part = _PARTS[kind]
+            yield Token(match.start(), match.end(), "regexp", part)
 
 
 _CLASS_NAMES = frozenset("dDwWsS")
@@ -73,22 +84,6 @@ _PARTS: dict[str, TokenPart] = {
 }
 
 
-def pattern_tokens(value: str) -> Iterator[Token]:
-    """Yield the parts of a pattern; they cover it."""
-    for match in _PART.finditer(value):
-        kind = match.lastgroup or "text"
-        if kind == "escape":
-            letter = match[0][1:2]
-            part: TokenPart = (
-                "class" if letter in _CLASS_NAMES else "anchor" if letter in _ANCHORS else "escape"
-            )
-            if not letter:
-                part = "escape"
-        else:
-            part = _PARTS[kind]
-        yield Token(match.start(), match.end(), "regexp", part)
-
-
 _PYTHON_ONLY: tuple[tuple[re.Pattern[str], str], ...] = (
     (compiled_later(r"\(\?<?[=!]"), "look-around"),
     (compiled_later(r"\\[1-9]|\(\?P="), "a back-reference"),
@@ -104,7 +99,7 @@ _PYTHON_ONLY: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 _OPEN_FLAGS = compiled_later(r"\(\?[imsU]+(?![imsU:)-])")
 """Flags for the entire pattern whose closing bracket is missing."""
-_KEPT_CHARACTERS = 1_000
+_LONGEST_REPAIRED = 1_000
 _CLOSING = {"(": ")", "[": "]"}
 # Possessive: a bracket that is not closed must not be scanned again from the next one.
 _CLASSES = compiled_later(r"\\.|\[(?:\\.|[^\]\\])*+\]?", re.DOTALL)
@@ -137,7 +132,7 @@ def pattern_findings(pattern: str) -> Sequence[Finding]:
         return (Finding("invalid-pattern", fault.start, fault.end, message, rewrites),)
     message = f"Only this engine understands {fault.why}; upstream's RE2 refuses the pattern."
     portable = Finding("pattern-not-portable", fault.start, fault.end, message, rewrites)
-    if not _is_slow(pattern):
+    if len(pattern) > _LONGEST_REPAIRED or not is_catastrophic(pattern):
         return (portable,)
     slow = (
         "The run time of this pattern doubles with each character of an answer that does not match; "
@@ -147,21 +142,8 @@ def pattern_findings(pattern: str) -> Sequence[Finding]:
 
 
 @lru_cache(maxsize=1024)
-def _is_slow(pattern: str) -> bool:
-    return len(pattern) <= _KEPT_CHARACTERS and is_catastrophic(pattern)
-
-
 def pattern_fault(pattern: str) -> PatternFault | None:
     """Return the problem of a pattern, or None if RE2 accepts it."""
-    return _kept_fault(pattern) if len(pattern) <= _KEPT_CHARACTERS else _fault(pattern)
-
-
-@lru_cache(maxsize=4096)
-def _kept_fault(pattern: str) -> PatternFault | None:
-    return _fault(pattern)
-
-
-def _fault(pattern: str) -> PatternFault | None:
     try:
         dialect = dialect_of(pattern)
     except PatternSyntaxError as error:
@@ -170,16 +152,13 @@ def _fault(pattern: str) -> PatternFault | None:
     if dialect != "python":
         return None
     replacement = _portable(pattern)
-    outside = _CLASSES.sub(lambda found: _blank(found.group()), pattern)
+    # Without the content of sets, where the same characters mean themselves.
+    outside = _CLASSES.sub(lambda found: " " * len(found[0]) if found[0][0] == "[" else found[0], pattern)
     for written, meaning in _PYTHON_ONLY:
         match = written.search(outside)
         if match is not None:
             return PatternFault("python-only", match.start(), match.end(), meaning, replacement)
     return PatternFault("python-only", 0, 0, "this pattern", replacement)
-
-
-def _blank(token: str) -> str:
-    return " " * len(token) if token.startswith("[") else token
 
 
 def _portable(pattern: str) -> str | None:
@@ -192,7 +171,7 @@ def _portable(pattern: str) -> str | None:
 
 def _repairs(pattern: str) -> Sequence[Rewrite]:
     """Return the patterns that one character more or less makes valid: closed, escaped, or without it."""
-    if len(pattern) > _KEPT_CHARACTERS:
+    if len(pattern) > _LONGEST_REPAIRED:
         return ()
     flags = _OPEN_FLAGS.match(pattern)
     if flags is not None:
@@ -250,18 +229,24 @@ def _error_range(pattern: str, position: int | None) -> tuple[int, int]:
 
 
 _PARSER = cast("Any", importlib.import_module("re._parser"))
-_C = cast("Any", importlib.import_module("re._constants"))
+SRE = cast("Any", importlib.import_module("re._constants"))
+"""The constants of that parser: the kinds of parts of a pattern."""
 
 
 def is_catastrophic(pattern: str) -> bool:
     """Return whether Python may need exponential time to find that a string does not match."""
+    parsed = parsed_pattern(pattern)
+    return parsed is not None and _in_sequence(list(parsed), can_fail=False)
+
+
+def parsed_pattern(pattern: str) -> Any:
+    """Return what Python's own parser makes of a pattern, None if it is invalid."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            parsed = _PARSER.parse(pattern)
-    except (ValueError, RecursionError, OverflowError, _C.error):
-        return False
-    return _in_sequence(list(parsed), can_fail=False)
+            return _PARSER.parse(pattern)
+    except (re.error, ValueError, RecursionError, OverflowError):
+        return None
 
 
 def _in_sequence(items: Sequence[Any], *, can_fail: bool) -> bool:
@@ -274,11 +259,11 @@ def _in_sequence(items: Sequence[Any], *, can_fail: bool) -> bool:
 
 def _in_item(item: Any, *, can_fail: bool) -> bool:
     op, value = item
-    if op in _repeats() and value[1] == _C.MAXREPEAT:
+    if op in _repeats() and value[1] == SRE.MAXREPEAT:
         body = list(value[2])
         return (can_fail and _is_elastic(body)) or _in_sequence(body, can_fail=can_fail)
     return any(
-        _in_sequence(body, can_fail=can_fail and op not in (_C.ASSERT, _C.ASSERT_NOT))
+        _in_sequence(body, can_fail=can_fail and op not in (SRE.ASSERT, SRE.ASSERT_NOT))
         for body in _bodies(item)
     )
 
@@ -295,10 +280,10 @@ def _is_elastic(body: Sequence[Any]) -> bool:
 def _is_unbounded(item: Any) -> bool:
     op, value = item
     if op in _repeats():
-        return value[1] == _C.MAXREPEAT or _is_elastic(list(value[2]))
-    if op == _C.SUBPATTERN:
+        return value[1] == SRE.MAXREPEAT or _is_elastic(list(value[2]))
+    if op == SRE.SUBPATTERN:
         return _is_elastic(list(value[3]))
-    if op == _C.BRANCH:
+    if op == SRE.BRANCH:
         return any(_is_elastic(list(branch)) for branch in value[1])
     return False
 
@@ -307,28 +292,33 @@ def _is_nullable(item: Any) -> bool:
     op, value = item
     if op in _repeats():
         return value[0] == 0 or all(_is_nullable(each) for each in value[2])
-    if op == _C.SUBPATTERN:
+    if op == SRE.SUBPATTERN:
         return all(_is_nullable(each) for each in value[3])
-    if op == _C.BRANCH:
+    if op == SRE.BRANCH:
         return any(all(_is_nullable(each) for each in branch) for branch in value[1])
-    return op in (_C.AT, _C.ASSERT, _C.ASSERT_NOT)
+    return op in (SRE.AT, SRE.ASSERT, SRE.ASSERT_NOT)
 
 
 def _may_refuse(item: Any) -> bool:
-    return item[0] in (_C.AT, _C.ASSERT, _C.ASSERT_NOT, _C.GROUPREF) or not _is_nullable(item)
+    return item[0] in (
+        SRE.AT,
+        SRE.ASSERT,
+        SRE.ASSERT_NOT,
+        SRE.GROUPREF,
+    ) or not _is_nullable(item)
 
 
 def _bodies(item: Any) -> Iterable[list[Any]]:
     op, value = item
     if op in _repeats():
         yield list(value[2])
-    elif op == _C.SUBPATTERN:
+    elif op == SRE.SUBPATTERN:
         yield list(value[3])
-    elif op == _C.BRANCH:
+    elif op == SRE.BRANCH:
         yield from (list(branch) for branch in value[1])
-    elif op in (_C.ASSERT, _C.ASSERT_NOT):
+    elif op in (SRE.ASSERT, SRE.ASSERT_NOT):
         yield list(value[1])
 
 
 def _repeats() -> tuple[Any, Any]:
-    return _C.MAX_REPEAT, _C.MIN_REPEAT
+    return SRE.MAX_REPEAT, SRE.MIN_REPEAT

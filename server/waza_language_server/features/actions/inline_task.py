@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -11,7 +10,14 @@ from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.task_globs import GlobError, is_literal, split_pattern
 from waza_language_server.features.actions.code_actions import CodeAction
-from waza_language_server.features.actions.moving_items import Taken, bring_nothing, dash_of, last_row, taken
+from waza_language_server.features.actions.moving_items import (
+    Taken,
+    bring_nothing,
+    dash_of,
+    indented_rows,
+    last_row,
+    taken,
+)
 from waza_language_server.project.document import Document
 from waza_language_server.project.outline import pattern_of
 from waza_language_server.project.suite_file import SuiteFile, TaskEntry, scalar_text
@@ -141,12 +147,8 @@ def _moved_right(document: Document, named: _Named) -> Edit:
     start = root.span.start if root is not None else 0
     above = [row for row in named.file.text[:start].split(ending)[:-1] if not _SCHEMA.match(row)]
     first, *others = named.file.text[start:].rstrip("\r\n").split(ending)
-    rows = [*_indented(above, before.index("-")), before + first, *_indented(others, len(before))]
+    rows = [*indented_rows(above, before.index("-")), before + first, *indented_rows(others, len(before))]
     return Edit(Span(line.start, named.item.span.end), ending.join(rows))
-
-
-def _indented(rows: Sequence[str], column: int) -> list[str]:
-    return [" " * column + row if row.strip() else row for row in rows]
 
 
 _FOLDER = "tasks"

@@ -282,7 +282,7 @@ def _tried(
 
 def _differs_by(before: Document, after: Document, grader: Json, lists: Mapping[int | None, int]) -> bool:
     """Return whether only the given lists of graders have gained or lost the grader."""
-    one, other = _said(before), _said(after)
+    one, other = _values_of(before), _values_of(after)
     if one is None or other is None or one[0] != other[0] or one[1].keys() != other[1].keys():
         return False
     for place, graders in one[1].items():
@@ -293,7 +293,7 @@ def _differs_by(before: Document, after: Document, grader: Json, lists: Mapping[
     return True
 
 
-def _said(document: Document) -> tuple[dict[str, Json], dict[int | None, list[Json]]] | None:
+def _values_of(document: Document) -> tuple[dict[str, Json], dict[int | None, list[Json]]] | None:
     """Return the values of a file without graders, and its grader lists, of the file and of inline tasks."""
     root = document.tree.root
     value = root.to_python() if root is not None else None

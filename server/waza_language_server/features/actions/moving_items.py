@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.features.completion.snippets import Layout
 from waza_language_server.syntax.author_style import line_break
+from waza_language_server.syntax.frames import column_of
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.span import Span
 
@@ -83,14 +84,14 @@ def added(document: Document, root: Node, key: str, rows: tuple[str, ...]) -> Ed
     ending, entry = line_break(text), root.entry(key)
     indent = Layout(document.tree).list_indent
     if entry is None:
-        return _with_key(document, root, key, _indented(rows, indent))
+        return _with_key(document, root, key, indented_rows(rows, indent))
     value = entry.value
     if value.kind == "sequence" and value.style == "block" and value.items:
         items = value.items
         dash = dash_of(document, items[-1])
         if dash is None:
             return None
-        column = _column_of(document, dash)
+        column = column_of(document.text, dash)
         last = last_row(document, items[-1], column)
         rows = ("",) * _gap(document, items, column) + rows
     elif text[value.span.start : value.span.end] in _NOTHING:
@@ -104,13 +105,13 @@ def added(document: Document, root: Node, key: str, rows: tuple[str, ...]) -> Ed
         while last + 1 < lines.line_count and _is_comment(document, last + 1, inside):
             last += 1
         end = lines.line_span(last).end
-        block = ending.join(_indented(rows, column))
+        block = ending.join(indented_rows(rows, column))
         behind = text[value.span.end if len(value.span) else colon + 1 : end].rstrip()
         return Edit(Span(colon + 1, end), f"{behind}{ending}{block}")
     else:
         return None
     end = lines.line_span(last).end
-    return Edit(Span(end, end), ending + ending.join(_indented(rows, column)))
+    return Edit(Span(end, end), ending + ending.join(indented_rows(rows, column)))
 
 
 def _with_key(document: Document, root: Node, key: str, rows: Sequence[str]) -> Edit | None:
@@ -122,11 +123,11 @@ def _with_key(document: Document, root: Node, key: str, rows: Sequence[str]) -> 
         added = f"{block}{ending}" if text.endswith(("\n", "\r")) else f"{ending}{block}"
         return Edit(Span(len(text), len(text)), added)
     dash = dash_of(document, root)
-    column = _column_of(document, root.span.start)
+    column = column_of(document.text, root.span.start)
     if dash is None or text[root.span.start - column : root.span.start].strip(" -"):
         return None
-    end = lines.line_span(last_row(document, root, _column_of(document, dash))).end
-    block = ending.join(_indented(written, column))
+    end = lines.line_span(last_row(document, root, column_of(document.text, dash))).end
+    block = ending.join(indented_rows(written, column))
     return Edit(Span(end, end), f"{ending}{block}")
 
 
@@ -199,16 +200,13 @@ def _is_comment(document: Document, number: int, column: int) -> bool:
     return row.lstrip(" ").startswith("#") and len(row) - len(row.lstrip(" ")) >= column
 
 
-def _column_of(document: Document, offset: int) -> int:
-    return document.lines.position(offset, "utf-32")[1]
-
-
 def _row(document: Document, number: int) -> str:
     span = document.lines.line_span(number)
     return document.text[span.start : span.end]
 
 
-def _indented(rows: Sequence[str], column: int) -> list[str]:
+def indented_rows(rows: Sequence[str], column: int) -> list[str]:
+    """Return lines with the first character of each in a column; empty lines stay empty."""
     return [" " * column + row if row.strip() else row for row in rows]
 
 

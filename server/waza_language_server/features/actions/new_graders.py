@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from waza_engine.checkpoint import checkpoint
 from waza_engine.counting import counted
 from waza_engine.frozen import frozen
+from waza_language_server.analysis.file_rules.grader_names import free_name
 from waza_language_server.features.actions.moving_items import added, bring_nothing
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.suite_files import document_at, files_of_suite
@@ -60,7 +61,7 @@ def new_graders(
     for grader in graders:
         entry = {
             "type": grader["type"],
-            "name": _free(grader["name"], taken),
+            "name": free_name(grader["name"], taken),
             "config": grader["config"],
         }
         for path, own, where, count in (
@@ -76,8 +77,8 @@ def new_graders(
 
 
 def _passes(count: Mapping[str, int], task: str | None) -> str:
-    told = f"passes on {count['passed']} of {counted(count['trials'], 'recorded trial')}"
-    return told if task is not None else f"{told} of {counted(count['tasks'], 'task')}"
+    rate = f"passes on {count['passed']} of {counted(count['trials'], 'recorded trial')}"
+    return rate if task is not None else f"{rate} of {counted(count['tasks'], 'task')}"
 
 
 def _names(workspace: Workspace, suite: Path) -> Collection[str]:
@@ -90,14 +91,6 @@ def _names(workspace: Workspace, suite: Path) -> Collection[str]:
                 found |= {entry.name, entry.recorded_as}
             checkpoint()
     return found
-
-
-def _free(wanted: str, taken: Collection[str]) -> str:
-    name, number = wanted, 1
-    while name in taken:
-        number += 1
-        name = f"{wanted}_{number}"
-    return name
 
 
 def _change(

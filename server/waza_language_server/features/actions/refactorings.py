@@ -14,7 +14,7 @@ from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.analysis.fix_validation import FixValidator
 from waza_language_server.analysis.value_rules.inside_values import edits_of_rewrite
 from waza_language_server.embedded.language import Language, Rewrite, Surroundings
-from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
+from waza_language_server.embedded.languages import LONGEST_VALUE, load_language
 from waza_language_server.embedded.python.findings import KNOWN_NAMES
 from waza_language_server.embedded.python.python_source import conjuncts
 from waza_language_server.features.actions.code_actions import CodeAction
@@ -27,7 +27,7 @@ from waza_language_server.syntax.tree import parse
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Edit, Edits
 from waza_language_server.text.scalar_map import ScalarMap
-from waza_language_server.text.scalar_writing import double_quoted, plain_or_quoted, single_quoted
+from waza_language_server.text.scalar_writing import double_quoted, is_in_flow, plain_or_quoted, single_quoted
 from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FileEdit, WorkspaceEdit
 
@@ -88,7 +88,7 @@ def _split(document: Document, node: Node) -> Iterator[CodeAction]:
         return
     scalar = ScalarMap.of(document.text, node)
     parts = conjuncts(scalar.value)
-    if len(parts) < 2 or not _are_right(LANGUAGES[kind], (scalar.value, *parts)):
+    if len(parts) < 2 or not _are_right(load_language(kind), (scalar.value, *parts)):
         return
     edits = edits_of_rewrite(document.text, node, scalar, Rewrite("", parts))
     if edits:
@@ -118,20 +118,13 @@ def _quoted(document: Document, node: Node) -> Iterator[CodeAction]:
     value = node.value
     if node.style == "plain" and not isinstance(resolve_scalar(value), str):
         return
-    plain = plain_or_quoted(value, flow=_in_flow(node))
+    plain = plain_or_quoted(value, flow=is_in_flow(node))
     ways = {"double": double_quoted(value), "single": single_quoted(value), "plain": plain}
     if plain != value:
         del ways["plain"]
     for style, text in ways.items():
         if style != node.style and text is not None and text != written:
             yield _action(document, f"Write {_STYLES[style]}", (Edit(node.span, text),))
-
-
-def _in_flow(node: Node) -> bool:
-    above = node.parent
-    while above is not None and above.style != "flow":
-        above = above.parent
-    return above is not None
 
 
 def _action(document: Document, title: str, edits: Edits) -> CodeAction:

@@ -71,37 +71,37 @@ def complete(
     cursor = cursor_at(document.tree, offset)
     if cursor.role == "none":
         return Completions()
-    place = CompletionPoint(document, workspace, offset, cursor, prices)
+    point = CompletionPoint(document, workspace, offset, cursor, prices)
     written = document.text[cursor.replace.start : cursor.replace.end]
-    if place.outside_text or "\n" in written or "\r" in written:
+    if point.outside_text or "\n" in written or "\r" in written:
         # Editors take completions within one line only.
         return Completions()
-    if not place.quote and (_MARK.match(written) or (cursor.role == "key" and _LINE_MARK.match(written))):
-        return _capped(place, anchor_items(place) if written.startswith("*") else ())
+    if not point.quote and (_MARK.match(written) or (cursor.role == "key" and _LINE_MARK.match(written))):
+        return _capped(point, anchor_items(point) if written.startswith("*") else ())
     holder = shape_at(document.kind, cursor.container_path, document.tree.root, workspace.catalog)
     if holder is None:
         return Completions()
     if cursor.role == "key" and holder.fits("sequence") and not holder.fits("mapping"):
         # A list is expected where nothing is written yet: its first item needs a dash.
         cursor = replace(cursor, role="item", needs_dash=True)
-        place = replace(place, cursor=cursor)
-    if _names_skill(place, holder):
+        point = replace(point, cursor=cursor)
+    if _names_skill(point, holder):
         with workspace.project.disk.held_still():
-            place = replace(place, skills=skills_of_workspace(workspace.project, document))
+            point = replace(point, skills=skills_of_workspace(workspace.project, document))
     if cursor.role == "key" and document.tree.is_json and is_blank_text(document.text):
-        items = [_new_object(place, holder.branch("mapping"))]
+        items = [_new_object(point, holder.branch("mapping"))]
     elif cursor.role == "key":
-        items = _keys(place, holder)
+        items = _keys(point, holder)
     elif cursor.role == "value":
-        items = _values(place, holder, cursor.key or "")
+        items = _values(point, holder, cursor.key or "")
     else:
-        items = _list_items(place, holder)
-    return _capped(place, items)
+        items = _list_items(point, holder)
+    return _capped(point, items)
 
 
-def _names_skill(place: CompletionPoint, holder: Shape) -> bool:
+def _names_skill(point: CompletionPoint, holder: Shape) -> bool:
     """Return whether the value at the cursor is the name of a skill, or the path of one."""
-    cursor = place.cursor
+    cursor = point.cursor
     if cursor.role == "key":
         return False
     shape = (
@@ -111,23 +111,23 @@ def _names_skill(place: CompletionPoint, holder: Shape) -> bool:
     return cursor.key == SKILL_PATH or any(each.kind == "skill.name" for each in shapes)
 
 
-def _keys(place: CompletionPoint, holder: Shape) -> list[Completion]:
-    items = list(key_items(place, holder.branch("mapping", frozenset(place.cursor.existing_keys))))
-    if place.is_metadata:
-        items += metadata_keys(place)
-    if holder.kind == "grader" and not {"type", "ref"} & set(place.cursor.existing_keys):
-        items += grader_items(place)
-    text, written = place.document.text, place.cursor.replace
+def _keys(point: CompletionPoint, holder: Shape) -> list[Completion]:
+    items = list(key_items(point, holder.branch("mapping", frozenset(point.cursor.existing_keys))))
+    if point.is_metadata:
+        items += metadata_keys(point)
+    if holder.kind == "grader" and not {"type", "ref"} & set(point.cursor.existing_keys):
+        items += grader_items(point)
+    text, written = point.document.text, point.cursor.replace
     if is_blank_text(text[: written.start] + text[written.end :]):
-        items += _suites(place)
+        items += _suites(point)
     return items
 
 
-def _suites(place: CompletionPoint) -> Iterable[Completion]:
+def _suites(point: CompletionPoint) -> Iterable[Completion]:
     # With the first empty file.
     from waza_language_server.features.new_suite import NEW_SUITE, suite_offers
 
-    for number, offer in enumerate(suite_offers(place.document, place.workspace)):
+    for number, offer in enumerate(suite_offers(point.document, point.workspace)):
         about = "Tasks, trigger tests and graders drafted from its `SKILL.md`; the executor is `mock`."
         yield Completion(
             label=offer.title,
@@ -135,70 +135,70 @@ def _suites(place: CompletionPoint) -> Iterable[Completion]:
             detail="",
             documentation=about,
             sort_text=f"!{number:03}",
-            edit=Edit(place.cursor.replace, ""),
+            edit=Edit(point.cursor.replace, ""),
             command=(NEW_SUITE, offer.argument),
         )
 
 
-def _values(place: CompletionPoint, holder: Shape, key: str) -> list[Completion]:
+def _values(point: CompletionPoint, holder: Shape, key: str) -> list[Completion]:
     if key == MERGE_KEY:
-        return list(anchor_items(place))
-    if place.is_metadata:
-        return list(metadata_values(place, key))
+        return list(anchor_items(point))
+    if point.is_metadata:
+        return list(metadata_values(point, key))
     shape = shape_below(holder, key)
     if shape is None:
         return []
     if shape.kind == "grader.type" or (holder.kind == "grader" and key == "type"):
-        return list(grader_type_items(place))
+        return list(grader_type_items(point))
     if holder.kind == "grader" and key == "name":
         # A grader's own name is new by definition.
         return []
-    return list(value_items(place, shape, key))
+    return list(value_items(point, shape, key))
 
 
-def _list_items(place: CompletionPoint, holder: Shape) -> list[Completion]:
+def _list_items(point: CompletionPoint, holder: Shape) -> list[Completion]:
     shape = holder.branch("sequence").items
     if shape is None:
         return []
     items: list[Completion] = []
     branches = shape.branches or (shape,)
-    existing = frozenset(place.cursor.existing_keys)
-    if place.quote or place.has_properties:
+    existing = frozenset(point.cursor.existing_keys)
+    if point.quote or point.has_properties:
         # In quotes there is a text, whatever else an item may be; an anchor would be that of the first key.
-        return list(value_items(place, shape.branch("scalar"), place.cursor.key or ""))
+        return list(value_items(point, shape.branch("scalar"), point.cursor.key or ""))
     if any(branch.kind == "grader" for branch in branches):
         if not existing & {"type", "ref"}:
-            items += grader_items(place)
-        items += key_items(place, _entry_shape(place), new_item=True)
-    elif (block := shape.branch("mapping", existing)).required and place.document.tree.is_json:
-        items.append(_new_object(place, block))
+            items += grader_items(point)
+        items += key_items(point, _entry_shape(point), new_item=True)
+    elif (block := shape.branch("mapping", existing)).required and point.document.tree.is_json:
+        items.append(_new_object(point, block))
     elif any(branch.fits("mapping") and branch.properties for branch in branches):
-        items += key_items(place, shape.branch("mapping", existing), new_item=True)
+        items += key_items(point, shape.branch("mapping", existing), new_item=True)
     if any(branch.fits("scalar") and branch.kind != "grader" for branch in branches) and not existing:
-        items += value_items(place, shape.branch("scalar"), place.cursor.key or "")
+        items += value_items(point, shape.branch("scalar"), point.cursor.key or "")
     return items
 
 
-def _new_object(place: CompletionPoint, shape: Shape) -> Completion:
+def _new_object(point: CompletionPoint, shape: Shape) -> Completion:
     """Return the completion of an item with all the keys that it needs."""
-    edit = place.line(json_item_snippet(shape) + place.comma)
+    edit = point.line(json_item_snippet(shape) + point.comma)
     keys = ", ".join(dict.fromkeys((*shape.required, *shape.at_least_one[:1])))
     return Completion(f"{{{keys}}}", "value", "", shape.description, "0", edit, is_snippet=True)
 
 
-def _entry_shape(place: CompletionPoint) -> Shape:
-    node = place.cursor.node
+def _entry_shape(point: CompletionPoint) -> Shape:
+    node = point.cursor.node
     written = value_at(node, "type") if node is not None and node.kind == "mapping" else None
-    catalog = place.workspace.catalog.of(place.document.kind)
+    catalog = point.workspace.catalog.of(point.document.kind)
     known = catalog.grader(written.target.value) if written is not None else None
     if not catalog.of_vally and node is not None and node.get("ref") is not None:
         return catalog.packaged_grader_root.top
     return known or catalog.any_grader
 
 
-def _before_comment(place: CompletionPoint, item: Completion) -> Completion:
+def _before_comment(point: CompletionPoint, item: Completion) -> Completion:
     """Return an item of several lines with the comment of its line, which stays on the first line."""
-    comment = _COMMENT.match(place.text, item.edit.span.end)
+    comment = _COMMENT.match(point.text, item.edit.span.end)
     if comment is None or "\n" not in item.edit.text:
         return item
     head = item.edit.text.partition("\n")[0].rstrip()
@@ -207,62 +207,62 @@ def _before_comment(place: CompletionPoint, item: Completion) -> Completion:
     return replace(item, edit=Edit(span, head + written + item.edit.text[len(head) :]))
 
 
-def _capped(place: CompletionPoint, items: Iterable[Completion]) -> Completions:
+def _capped(point: CompletionPoint, items: Iterable[Completion]) -> Completions:
     unique: dict[str, Completion] = {}
     for item in items:
-        unique.setdefault(item.label, _before_comment(place, item))
+        unique.setdefault(item.label, _before_comment(point, item))
     found: Sequence[Completion] = sorted(unique.values(), key=lambda item: item.sort_text)
     if len(found) <= MAX_ITEMS:
-        return Completions(tuple(found), place.asks_again)
-    typed = place.cursor.prefix.strip("\"'").lower()
+        return Completions(tuple(found), point.asks_again)
+    typed = point.cursor.prefix.strip("\"'").lower()
     fitting = [item for item in found if typed in (item.filter_text or item.label).lower()]
     fitting.sort(key=lambda item: not (item.filter_text or item.label).lower().startswith(typed))
     kept = (fitting or found)[:MAX_ITEMS]
     return Completions(tuple(kept), incomplete=True)
 
 
-def anchor_items(place: CompletionPoint) -> Iterator[Completion]:
+def anchor_items(point: CompletionPoint) -> Iterator[Completion]:
     """Yield the aliases of nodes that end before the cursor; below a merge key only those of mappings."""
-    root = place.document.tree.root
+    root = point.document.tree.root
     if root is None:
         return
-    merges = place.cursor.key == MERGE_KEY
+    merges = point.cursor.key == MERGE_KEY
     for name, path in anchors_of(root.green).items():
         node: Node | None = root
         for step in path:
             node = node.nth_child(step) if node is not None else None
-        if node is None or node.span.end > place.offset or (merges and node.kind != "mapping"):
+        if node is None or node.span.end > point.offset or (merges and node.kind != "mapping"):
             continue
         alias = f"*{name}"
-        yield Completion(alias, "reference", node.kind, "", f"1{name}", place.raw(alias), filter_text=alias)
+        yield Completion(alias, "reference", node.kind, "", f"1{name}", point.raw(alias), filter_text=alias)
 
 
-def grader_type_items(place: CompletionPoint) -> Iterator[Completion]:
+def grader_type_items(point: CompletionPoint) -> Iterator[Completion]:
     """Yield the grader types as values; where the entry has no options yet, they come along."""
-    existing = set(place.cursor.existing_keys) - {"type"}
-    for name, shape in _types(place):
+    existing = set(point.cursor.existing_keys) - {"type"}
+    for name, shape in _types(point):
         options = ""
-        if shape.snippet and "config" not in existing and not place.cursor.in_flow and not place.quote:
+        if shape.snippet and "config" not in existing and not point.cursor.in_flow and not point.quote:
             skipped = ("type", *existing)
-            options = grader_snippet(shape.snippet, place.layout, without=skipped).replace("\n  ", "\n")
-        edit = place.line(f"{name}\n{options}") if options else place.value(name)
+            options = grader_snippet(shape.snippet, point.layout, without=skipped).replace("\n  ", "\n")
+        edit = point.line(f"{name}\n{options}") if options else point.value(name)
         yield _item(name, shape, edit, is_snippet=bool(options))
 
 
-def grader_items(place: CompletionPoint) -> Iterator[Completion]:
+def grader_items(point: CompletionPoint) -> Iterator[Completion]:
     """Yield a whole new grader of each type."""
-    if place.cursor.in_flow or place.follows_colon:
+    if point.cursor.in_flow or point.follows_colon:
         return
-    kept = tuple(place.cursor.existing_keys)
-    for name, shape in _types(place):
-        text = grader_snippet(shape.snippet or f"- type: {name}", place.layout, without=kept)
-        text = text if place.cursor.needs_dash else text.replace("\n  ", "\n")
-        edit = place.line(f"- {text}" if place.cursor.needs_dash else text)
+    kept = tuple(point.cursor.existing_keys)
+    for name, shape in _types(point):
+        text = grader_snippet(shape.snippet or f"- type: {name}", point.layout, without=kept)
+        text = text if point.cursor.needs_dash else text.replace("\n  ", "\n")
+        edit = point.line(f"- {text}" if point.cursor.needs_dash else text)
         yield _item(name, shape, edit, is_snippet=True)
 
 
-def _types(place: CompletionPoint) -> Iterator[tuple[str, Shape]]:
-    catalog = place.workspace.catalog.of(place.document.kind)
+def _types(point: CompletionPoint) -> Iterator[tuple[str, Shape]]:
+    catalog = point.workspace.catalog.of(point.document.kind)
     for name in catalog.grader_types:
         shape = catalog.grader(name)
         if shape is not None:
@@ -281,36 +281,36 @@ def _item(name: str, shape: Shape, edit: Edit, *, is_snippet: bool) -> Completio
 _CHOSEN_FROM_LISTS = frozenset({"grader", "task.glob", *PROVIDED_KINDS})
 
 
-def key_items(place: CompletionPoint, holder: Shape, *, new_item: bool = False) -> Iterator[Completion]:
+def key_items(point: CompletionPoint, holder: Shape, *, new_item: bool = False) -> Iterator[Completion]:
     """Yield the keys of a mapping; ``new_item`` says that they begin or continue an item of a list."""
-    cursor = place.cursor
+    cursor = point.cursor
     written = set(cursor.existing_keys)
     excluded = _excluded(holder, written)
-    section = section_of(place.document.kind, cursor.container_path, place.document.tree.root)
+    section = section_of(point.document.kind, cursor.container_path, point.document.tree.root)
     for position, (name, known) in enumerate(holder.properties.items()):
         if name in written or name in excluded:
             continue
         shape = known.shape
         rank = _rank(holder, name, written, required=known.required)
-        text = name + ("" if place.follows_colon else _value(place, holder, name, shape))
-        if not place.quote and place.keys_are_quoted:
+        text = name + ("" if point.follows_colon else _value(point, holder, name, shape))
+        if not point.quote and point.keys_are_quoted:
             text = f'"{name}"{text.removeprefix(name)}'
-        is_json = place.document.tree.is_json
+        is_json = point.document.tree.is_json
         value = json_snippet(shape) if is_json else ""
-        if is_json and not place.follows_colon:
+        if is_json and not point.follows_colon:
             text = f'"{name}": {value}'
-            text = (f"{{{text}}}" if new_item else text) + place.comma
-        elif cursor.in_flow and not place.follows_colon:
+            text = (f"{{{text}}}" if new_item else text) + point.comma
+        elif cursor.in_flow and not point.follows_colon:
             text = (
-                f"{{{text}$1}}{place.comma}"
+                f"{{{text}$1}}{point.comma}"
                 if new_item
-                else f"{text}$1{place.comma}"
-                if place.comma
+                else f"{text}$1{point.comma}"
+                if point.comma
                 else text
             )
         if new_item and cursor.needs_dash:
             text = "- " + text.replace("\n", "\n  ")
-        edit = place.quoted_key(name, value) if place.quote else place.line(text)
+        edit = point.quoted_key(name, value) if point.quote else point.line(text)
         yield Completion(
             label=name,
             kind="key",
@@ -318,9 +318,9 @@ def key_items(place: CompletionPoint, holder: Shape, *, new_item: bool = False) 
             documentation="\n\n".join([*notes(shape), shape.description]),
             sort_text=f"{rank}{usage_rank(section, name):03}{position:03}",
             edit=edit,
-            is_snippet="$1" in edit.text if place.quote else not place.follows_colon,
+            is_snippet="$1" in edit.text if point.quote else not point.follows_colon,
             deprecated=shape.deprecated,
-            goes_on=_goes_on(shape) and not place.follows_colon,
+            goes_on=_goes_on(shape) and not point.follows_colon,
         )
 
 
@@ -333,19 +333,19 @@ def _goes_on(shape: Shape) -> bool:
     return not kinds.isdisjoint(_CHOSEN_FROM_LISTS)
 
 
-def _value(place: CompletionPoint, holder: Shape, name: str, shape: Shape) -> str:
-    if place.cursor.in_flow:
+def _value(point: CompletionPoint, holder: Shape, name: str, shape: Shape) -> str:
+    if point.cursor.in_flow:
         return ": "
-    if shape.kind == "prompt.text" and place.document.kind == "trigger_tests":
+    if shape.kind == "prompt.text" and point.document.kind == "trigger_tests":
         # The prompts of trigger tests are single sentences.
         return ": $1"
     if holder.kind == "grader" and name == "config" and holder.snippet:
         skipped = [key for key in holder.properties if key != "config"]
-        sample = grader_snippet(holder.snippet, place.layout, without=skipped)
+        sample = grader_snippet(holder.snippet, point.layout, without=skipped)
         if sample.startswith("config:"):
             # The sample's lines are indented as in an item; here they belong to the key itself.
             return sample.removeprefix("config").replace("\n  ", "\n")
-    return ":" + value_snippet(shape, place.layout)
+    return ":" + value_snippet(shape, point.layout)
 
 
 def _excluded(holder: Shape, written: set[str]) -> set[str]:

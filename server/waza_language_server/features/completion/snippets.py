@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING
 
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.features.hover.shape_text import value_text
+from waza_language_server.syntax.author_style import line_break
+from waza_language_server.syntax.frames import column_of
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.placed_text import line_end
 from waza_language_server.syntax.tree import Tree, parse
 
 if TYPE_CHECKING:
@@ -46,13 +49,13 @@ class Layout:
     """How a file is written: how far lists are indented below their key, and what ends a line."""
 
     def __init__(self, tree: Tree) -> None:
-        self.line_break = "\r\n" if "\r\n" in tree.text else "\n"
+        self.line_break = line_break(tree.text)
         self.list_indent = 2
         value = _first_block_list(tree.root) if tree.root is not None else None
         if value is not None:
             holder = value.holder
-            key_column = _column(tree.text, holder.key.span.start if holder is not None else 0)
-            self.list_indent = max(0, min(_column(tree.text, value.span.start) - key_column, 8))
+            key_column = column_of(tree.text, holder.key.span.start if holder is not None else 0)
+            self.list_indent = max(0, min(column_of(tree.text, value.span.start) - key_column, 8))
 
 
 def value_snippet(shape: Shape, layout: Layout) -> str:
@@ -124,7 +127,7 @@ def grader_snippet(text: str, layout: Layout, *, without: Sequence[str] = ()) ->
         key = pair.key.value
         if key in without:
             continue
-        source = text[pair.key.span.start : _end_of_block(text, pair.value)]
+        source = text[pair.key.span.start : line_end(text, pair.value.span.end)]
         if key == "type":
             parts.append(escaped(source))
             continue
@@ -240,14 +243,3 @@ def _first_block_list(root: Node) -> Node | None:
                         below += filter(None, (node.nth_child(index),))
         level = below
     return None
-
-
-def _column(text: str, offset: int) -> int:
-    return offset - (text.rfind("\n", 0, offset) + 1)
-
-
-def _end_of_block(text: str, value: Node) -> int:
-    end = value.span.end
-    while end < len(text) and text[end] not in "\r\n":
-        end += 1
-    return end

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from waza_engine.files import printable
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.embedded.language import CompletionWord, Language
-from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
+from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE, load_language
 from waza_language_server.features.completion.item import Completion, CompletionKind, CompletionPoint
 from waza_language_server.features.hover.model_prices import known_models
 from waza_language_server.features.hover.shape_text import value_text
@@ -41,22 +41,22 @@ _TOOL_WORD = compiled_later(r"[\w-]+")
 """A tool whose name is a pattern for itself."""
 
 
-def value_items(place: CompletionPoint, shape: Shape, key: str) -> Iterator[Completion]:
+def value_items(point: CompletionPoint, shape: Shape, key: str) -> Iterator[Completion]:
     """Yield the values that a scalar of this shape may have under a key."""
     if shape.kind in LANGUAGES:
-        language = LANGUAGES.get(language_kind(shape.kind, place.around("language")) or "")
-        if language is not None:
-            yield from embedded_items(place, language, shape.kind)
+        kind = language_kind(shape.kind, point.around("language"))
+        if kind is not None:
+            yield from embedded_items(point, load_language(kind), shape.kind)
     provide = _tool_patterns if shape.kind == "regex" and key == "tool" else _PROVIDERS.get(shape.kind or "")
     if shape.kind == "grader.name" and key == "graders":
-        yield from _suite_grader_names(place)
+        yield from _suite_grader_names(point)
     elif provide is not None:
         # A name that is not UTF-8 cannot be written in a suite.
-        yield from (item for item in provide(place) if printable(item.label) == item.label)
-    yield from _listed(place, shape)
+        yield from (item for item in provide(point) if printable(item.label) == item.label)
+    yield from _listed(point, shape)
 
 
-def _listed(place: CompletionPoint, shape: Shape) -> Iterator[Completion]:
+def _listed(point: CompletionPoint, shape: Shape) -> Iterator[Completion]:
     """Yield the values that the schema names: all that are allowed, or else the default and the examples."""
     values = [value for value in shape.enum if value not in {None, ""}]
     detail = "default"
@@ -79,146 +79,141 @@ def _listed(place: CompletionPoint, shape: Shape) -> Iterator[Completion]:
             detail=default,
             documentation=shape.description,
             sort_text=f"5{position:03}",
-            edit=place.value(value) if isinstance(value, str) else place.value(value_text(value), raw=True),
+            edit=point.value(value) if isinstance(value, str) else point.value(value_text(value), raw=True),
         )
 
 
-def _grader_names(place: CompletionPoint) -> Iterator[Completion]:
-    own = place.around("name")
-    graders = place.nearby.graders().value
+def _grader_names(point: CompletionPoint) -> Iterator[Completion]:
+    own = point.around("name")
+    graders = point.nearby.graders().value
     for grader in dict.fromkeys(graders):
         if grader.name and grader.name != own:
-            yield _known(place, grader.name, "reference", f"{grader.type} grader".strip())
+            yield _known(point, grader.name, "reference", f"{grader.type} grader".strip())
 
 
-def _suite_grader_names(place: CompletionPoint) -> Iterator[Completion]:
-    for name in place.nearby.suite_grader_names().value:
-        yield _known(place, name, "reference", "grader of the suite")
+def _suite_grader_names(point: CompletionPoint) -> Iterator[Completion]:
+    for name in point.nearby.suite_grader_names().value:
+        yield _known(point, name, "reference", "grader of the suite")
 
 
-def _fixtures(place: CompletionPoint) -> Iterator[Completion]:
-    for name in place.nearby.fixtures().value[:MAX_FILES]:
-        yield _known(place, name, "file", "fixture")
+def _fixtures(point: CompletionPoint) -> Iterator[Completion]:
+    for name in point.nearby.fixtures().value[:MAX_FILES]:
+        yield _known(point, name, "file", "fixture")
 
 
-def _suite_files(place: CompletionPoint) -> Iterator[Completion]:
+def _suite_files(point: CompletionPoint) -> Iterator[Completion]:
     """Yield files and folders on the path that is being typed, next to the document or in an open folder.
 
     For a key whose value is a folder there are no files.
     """
-    path = path_of(place.document.uri)
+    path = path_of(point.document.uri)
     if path is None:
         return
-    typed = place.cursor.prefix.strip("\"'")
+    typed = point.cursor.prefix.strip("\"'")
     head = typed.rpartition("/")[0]
-    key = _key_of(place)
+    key = point.cursor.key or ""
     if key == SKILL_PATH:
-        yield from _skill_paths(place, path)
+        yield from _skill_paths(point, path)
     # A run takes the folder of a task from where it is started: that may be the folder of the suite, too.
-    suites = place.nearby.suite_folders() if key in {"context_dir", "fixture"} else ()
-    bases = (path.parent, *suites, *roots_around(place.workspace.project, path))
-    if place.document.kind == "evals_json":
-        bases = homes_of(place.workspace.project, path)
+    suites = point.nearby.suite_folders() if key in {"context_dir", "fixture"} else ()
+    bases = (path.parent, *suites, *roots_around(point.workspace.project, path))
+    if point.document.kind == "evals_json":
+        bases = homes_of(point.workspace.project, path)
     if key == "fixture" and suites:
         bases = tuple(suites)
     for base in dict.fromkeys(bases):
-        for name, is_folder in place.nearby.entries(base / head).value[:MAX_FILES]:
+        for name, is_folder in point.nearby.entries(base / head).value[:MAX_FILES]:
             if name.startswith(".") and not typed.rpartition("/")[2].startswith("."):
                 continue
             shown = f"{head}/{name}" if head else name
             if is_folder:
-                yield _known(place, f"{shown}/", "folder", "")
+                yield _known(point, f"{shown}/", "folder", "")
             elif key not in _KEYS_OF_FOLDERS:
-                yield _known(place, shown, "file", "")
+                yield _known(point, shown, "file", "")
 
 
-def _vally_environments(place: CompletionPoint) -> Iterator[Completion]:
-    path = path_of(place.document.uri)
-    known = environment_names(place.workspace.project, path) if path is not None else None
+def _vally_environments(point: CompletionPoint) -> Iterator[Completion]:
+    path = path_of(point.document.uri)
+    known = environment_names(point.workspace.project, path) if path is not None else None
     for name in known or ():
-        yield _known(place, name, "reference", "environment of .vally.yaml")
+        yield _known(point, name, "reference", "environment of .vally.yaml")
 
 
-def _key_of(place: CompletionPoint) -> str:
-    """Return the key that the value belongs to, or the list that it is an item of."""
-    return place.cursor.key or ""
-
-
-def _models(place: CompletionPoint) -> Iterator[Completion]:
-    for model in known_models(place.nearby, place.models_listed or ()):
+def _models(point: CompletionPoint) -> Iterator[Completion]:
+    for model in known_models(point.nearby, point.models_listed or ()):
         rank = {} if model.is_near else {"rank": "2"}
-        yield _known(place, model.name, "model", model.words, **rank)
+        yield _known(point, model.name, "model", model.words, **rank)
 
 
-def _commands(place: CompletionPoint) -> Iterator[Completion]:
-    typed = place.cursor.prefix.strip("\"'")
+def _commands(point: CompletionPoint) -> Iterator[Completion]:
+    typed = point.cursor.prefix.strip("\"'")
     if "/" not in typed:
-        programs = programs_on_path(place.workspace.project.disk, typed)
+        programs = programs_on_path(point.workspace.project.disk, typed)
         for position, name in enumerate(programs):
-            yield replace(_known(place, name, "value", "on PATH"), sort_text=f"2{position:03}")
-    yield from _suite_files(place)
+            yield replace(_known(point, name, "value", "on PATH"), sort_text=f"2{position:03}")
+    yield from _suite_files(point)
 
 
-def _tools(place: CompletionPoint) -> Iterator[Completion]:
-    seen = place.nearby.tools_seen()
+def _tools(point: CompletionPoint) -> Iterator[Completion]:
+    seen = point.nearby.tools_seen()
     for name in seen:
-        yield _known(place, name, "value", "called in the last run", rank="1")
-    for name in place.nearby.tools():
+        yield _known(point, name, "value", "called in the last run", rank="1")
+    for name in point.nearby.tools():
         if name not in seen:
-            yield _known(place, name, "value", "used in this project", rank="2")
+            yield _known(point, name, "value", "used in this project", rank="2")
 
 
-def _tool_patterns(place: CompletionPoint) -> Iterator[Completion]:
+def _tool_patterns(point: CompletionPoint) -> Iterator[Completion]:
     """Yield the tools as the ``tool`` of a block wants them where it is a pattern."""
-    for tool in _tools(place):
+    for tool in _tools(point):
         if _TOOL_WORD.fullmatch(tool.label):
-            yield _known(place, f"^{tool.label}$", "value", tool.detail, rank=tool.sort_text[:1])
+            yield _known(point, f"^{tool.label}$", "value", tool.detail, rank=tool.sort_text[:1])
 
 
-def _tags(place: CompletionPoint) -> Iterator[Completion]:
-    written = _beside(place)
-    for position, tag in enumerate(place.nearby.tags()):
+def _tags(point: CompletionPoint) -> Iterator[Completion]:
+    written = _beside(point)
+    for position, tag in enumerate(point.nearby.tags()):
         if tag not in written:
-            yield replace(_known(place, tag, "value", "tag of this suite"), sort_text=f"1{position:03}")
+            yield replace(_known(point, tag, "value", "tag of this suite"), sort_text=f"1{position:03}")
 
 
-def _beside(place: CompletionPoint) -> set[str]:
+def _beside(point: CompletionPoint) -> set[str]:
     """Return the other items of the list that the cursor is in."""
-    root, node = place.document.tree.root, place.cursor.node
-    listed = root.get(*place.cursor.container_path) if root is not None else None
+    root, node = point.document.tree.root, point.cursor.node
+    listed = root.get(*point.cursor.container_path) if root is not None else None
     items = listed.target.each_item() if listed is not None and listed.target.kind == "sequence" else ()
     return {
         item.value for item in items if item.kind == "scalar" and (node is None or item.span != node.span)
     }
 
 
-def _skills(place: CompletionPoint) -> Iterator[Completion]:
-    path = path_of(place.document.uri)
-    names = list(dict.fromkeys((*place.nearby.skills(), *place.skills.values())))
+def _skills(point: CompletionPoint) -> Iterator[Completion]:
+    path = path_of(point.document.uri)
+    names = list(dict.fromkeys((*point.nearby.skills(), *point.skills.values())))
     if path is not None:
-        roots = place.workspace.project.roots
+        roots = point.workspace.project.roots
         names.sort(key=lambda name: unlikeliness(path.parent, name, roots))
     for position, name in enumerate(names):
-        yield replace(_known(place, name, "reference", "skill"), sort_text=f"1{position:05}")
+        yield replace(_known(point, name, "reference", "skill"), sort_text=f"1{position:05}")
 
 
-def _skill_paths(place: CompletionPoint, path: Path) -> Iterator[Completion]:
+def _skill_paths(point: CompletionPoint, path: Path) -> Iterator[Completion]:
     """Yield the folders of the skills as seen from the open folder, where a run is most likely started."""
-    roots = roots_around(place.workspace.project, path)
-    files = (file for file in place.skills if file.name == SKILL_NAME)
-    likely = sorted(files, key=lambda file: unlikeliness(path.parent, place.skills[file], roots, file))
+    roots = roots_around(point.workspace.project, path)
+    files = (file for file in point.skills if file.name == SKILL_NAME)
+    likely = sorted(files, key=lambda file: unlikeliness(path.parent, point.skills[file], roots, file))
     for position, file in enumerate(likely):
         root = next((root for root in roots if file.is_relative_to(root)), None)
         if root is not None:
             written = (file.parent if file.parent != root else file).relative_to(root).as_posix()
-            item = _known(place, written, "folder", f"skill {place.skills[file]}")
+            item = _known(point, written, "folder", f"skill {point.skills[file]}")
             yield replace(item, sort_text=f"0{position:05}")
 
 
 def _known(
-    place: CompletionPoint, value: str, kind: CompletionKind, detail: str, rank: str = "1"
+    point: CompletionPoint, value: str, kind: CompletionKind, detail: str, rank: str = "1"
 ) -> Completion:
-    return Completion(value, kind, detail, "", f"{rank}{value}", place.value(value), filter_text=value)
+    return Completion(value, kind, detail, "", f"{rank}{value}", point.value(value), filter_text=value)
 
 
 Provider = Callable[[CompletionPoint], Iterable[Completion]]
@@ -239,29 +234,29 @@ PROVIDED_KINDS = frozenset(_PROVIDERS)
 """Kinds of values that are collected from the files around the document."""
 
 
-def embedded_items(place: CompletionPoint, language: Language, kind: str | None) -> Iterator[Completion]:
+def embedded_items(point: CompletionPoint, language: Language, kind: str | None) -> Iterator[Completion]:
     """Yield what can be written at the cursor in the language of a value of a kind."""
-    scalar = _scalar(place)
+    scalar = _scalar(point)
     if scalar is not None and len(scalar.node.span) > LONGEST_VALUE:
         return
-    value, offset = _unread(place) if scalar is None else _read(scalar, place.offset)
-    around = surroundings(place.document, place.workspace, kind, place.cursor.node)
+    value, offset = _unread(point) if scalar is None else _read(scalar, point.offset)
+    around = surroundings(point.document, point.workspace, kind, point.cursor.node)
     for position, word in enumerate(language.complete(value, offset, around)):
         if word.kind == "file":
             # A name that is not UTF-8 cannot be written in a suite.
             if printable(word.text) == word.text:
-                yield _path(place, word, position)
+                yield _path(point, word, position)
         else:
-            yield _item(place, scalar, word, position)
+            yield _item(point, scalar, word, position)
 
 
-def _scalar(place: CompletionPoint) -> ScalarMap | None:
+def _scalar(point: CompletionPoint) -> ScalarMap | None:
     """Return the value around the cursor, None if there is none yet or it cannot be read."""
-    node = place.cursor.node
+    node = point.cursor.node
     if node is None or node.kind != "scalar":
         return None
-    below = node.style in {"literal", "folded"} and node.span.end < place.offset
-    return ScalarMap.of(place.text, node) if below or node.span.contains(place.offset) else None
+    below = node.style in {"literal", "folded"} and node.span.end < point.offset
+    return ScalarMap.of(point.text, node) if below or node.span.contains(point.offset) else None
 
 
 def _read(scalar: ScalarMap, offset: int) -> tuple[str, int]:
@@ -272,30 +267,31 @@ def _read(scalar: ScalarMap, offset: int) -> tuple[str, int]:
     return value, len(value)
 
 
-def _unread(place: CompletionPoint) -> tuple[str, int]:
+def _unread(point: CompletionPoint) -> tuple[str, int]:
     """Return the text before the cursor if the value cannot be read, as after an open quote."""
-    written = place.text[place.cursor.replace.start : place.offset]
-    before = written.replace('\\"', '"') if place.quote == '"' else written.replace("''", "'")
+    written = point.text[point.cursor.replace.start : point.offset]
+    before = written.replace('\\"', '"') if point.quote == '"' else written.replace("''", "'")
     return before, len(before)
 
 
-def _path(place: CompletionPoint, word: CompletionWord, position: int) -> Completion:
-    edit = place.value(word.text)
+def _path(point: CompletionPoint, word: CompletionWord, position: int) -> Completion:
+    edit = point.value(word.text)
     rank = f"1{position:03}{word.text}"
     return Completion(word.text, "file", word.detail, "", rank, edit, filter_text=word.text)
 
 
 def _item(
-    place: CompletionPoint, scalar: ScalarMap | None, word: CompletionWord, position: int
+    point: CompletionPoint, scalar: ScalarMap | None, word: CompletionWord, position: int
 ) -> Completion:
     """Return a name that replaces the typed prefix; only the name of a call if it is called already."""
-    span, called = _replaced(place, scalar, word)
+    span, called = _replaced(point, scalar, word)
+    is_begun = scalar is not None and (bool(scalar.value) or scalar.node.style in {"literal", "folded"})
     text = word.text.partition("(")[0] if called else word.text
-    if place.quote == "'" or (scalar is not None and scalar.node.style == "single"):
+    if point.quote == "'" or (scalar is not None and scalar.node.style == "single"):
         text = text.replace("'", "''")
-    elif not (scalar is not None and _is_begun(scalar)) and not place.quote and not place.cursor.prefix:
+    elif not (is_begun or point.quote or point.cursor.prefix):
         # An empty value: an expression is safest in double quotes.
-        text = f'{place.lead(span)}"{text}"{place.comma}'
+        text = f'{point.lead(span)}"{text}"{point.comma}'
     label = word.text.removesuffix("()")
     rank = "2" if word.kind == "function" else "1"
     return Completion(
@@ -309,25 +305,20 @@ def _item(
     )
 
 
-def _is_begun(scalar: ScalarMap) -> bool:
-    """Return whether names need no quotes: inside a non-empty value, or in a block scalar."""
-    return bool(scalar.value) or scalar.node.style in {"literal", "folded"}
-
-
-def _replaced(place: CompletionPoint, scalar: ScalarMap | None, word: CompletionWord) -> tuple[Span, bool]:
+def _replaced(point: CompletionPoint, scalar: ScalarMap | None, word: CompletionWord) -> tuple[Span, bool]:
     """Return the span of the unfinished name on the cursor's line, and whether it is called."""
-    text, start, end = place.text, place.offset - word.typed, place.offset
+    text, start, end = point.text, point.offset - word.typed, point.offset
     called = False
     if scalar is None:
         end = _end_of_name(text, end)
         called = text.startswith("(", end)
-    elif scalar.to_source(at := scalar.to_value(place.offset)) <= place.offset:
+    elif scalar.to_source(at := scalar.to_value(point.offset)) <= point.offset:
         behind = _end_of_name(scalar.value, at)
-        start = scalar.to_source(at - word.typed) if word.typed else place.offset
+        start = scalar.to_source(at - word.typed) if word.typed else point.offset
         end = max(end, scalar.source_span(at, behind).end)
         called = scalar.value.startswith("(", behind)
     if "\n" in text[start:end] or "\r" in text[start:end]:
-        return Span(place.offset - word.typed, place.offset), False
+        return Span(point.offset - word.typed, point.offset), False
     return Span(start, end), called
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from waza_engine.markdown import code, fenced
 from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.project.mentions import anchor_at
-from waza_language_server.syntax.aliases import anchored_by
+from waza_language_server.syntax.aliases import anchored_node
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
@@ -61,18 +61,18 @@ def merged_keys(document: Document, entry: Entry) -> str | None:
     if not sources:
         return None
     lines: list[str] = []
-    said: dict[str, str] = dict(own)
+    origins: dict[str, str] = dict(own)
     for written, source in sources:
         keys = _keys_of(source)
-        taken = [key for key in keys if key not in said]
+        taken = [key for key in keys if key not in origins]
         line = f"- from {written} (line {_line(document, source)}): {_listed(taken) or 'nothing'}"
         left: dict[str, list[str]] = {}
         for key in keys:
-            if key in said:
-                left.setdefault(said[key], []).append(key)
+            if key in origins:
+                left.setdefault(origins[key], []).append(key)
         line += "".join(f"; not {_listed(others)}, said {where}" for where, others in left.items())
         lines.append(line)
-        said |= dict.fromkeys(taken, f"by {written}")
+        origins |= dict.fromkeys(taken, f"by {written}")
     return "**Merge key**: takes over the keys that are not written here\n\n" + "\n".join(lines)
 
 
@@ -111,7 +111,7 @@ def _times(root: Green, anchored: Green) -> str:
         if looked_at > _MOST_NODES:
             return ""
         if green.kind == "alias" and green.value == anchored.anchor:
-            found += _meant(root, green) is anchored
+            found += anchored_node(root, green) is anchored
         waiting += [placed.green for placed in green.children]
     match found:
         case 0:
@@ -120,13 +120,6 @@ def _times(root: Green, anchored: Green) -> str:
             return "1 alias repeats it"
         case _:
             return f"{found:,} aliases repeat it"
-
-
-def _meant(root: Green, alias: Green) -> Green:
-    green = root
-    for index in anchored_by(root, alias) or ():
-        green = green.children[index].green
-    return green
 
 
 def _line(document: Document, node: Node) -> int:

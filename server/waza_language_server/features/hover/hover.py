@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import within
 from waza_engine.files import printable
@@ -38,7 +38,7 @@ from waza_language_server.project.skills import written_description
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.locate import grader_type, shape_at
-from waza_language_server.text.scalar_writing import plain_or_quoted
+from waza_language_server.text.scalar_writing import write_block
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
@@ -86,21 +86,23 @@ def hover(
     ``documentation`` is the folder or address of the generated pages, ending in a slash. ``now`` is when
     the score is looked at, for its age.
     """
-    told = _told(document, workspace, offset, documentation, now, patience, prices)
+    explained = _explained(document, workspace, offset, documentation, now, patience, prices)
     if document.kind in ("captures", "trials"):
         from waza_language_server.features.rows.records import record_summary
 
         summary = record_summary(document, offset)
         if summary is not None:
-            return Hover(*summary) if told is None else replace(told, text=f"{told.text}\n\n{summary[1]}")
+            if explained is None:
+                return Hover(*summary)
+            return replace(explained, text=f"{explained.text}\n\n{summary[1]}")
     anchored = anchored_value(document, offset)
     if anchored is None:
-        return told
+        return explained
     span, text = anchored
-    return Hover(span, text if told is None else f"{text}\n\n{told.text}")
+    return Hover(span, text if explained is None else f"{text}\n\n{explained.text}")
 
 
-def _told(
+def _explained(
     document: Document,
     workspace: Workspace,
     offset: int,
@@ -116,14 +118,14 @@ def _told(
     page = f"{documentation}graders.md"
     entry = pointed.entry
     if entry is not None and pointed.on_key:
-        told = _of_key(document, entry, catalog, page)
+        found = _of_key(document, entry, catalog, page)
         strength = _strength_of_list(document, workspace.project, entry)
-        return Hover(told.span, f"{told.text}\n\n{strength}") if told is not None and strength else told
+        return Hover(found.span, f"{found.text}\n\n{strength}") if found is not None and strength else found
     metric = entry if entry is not None and pointed.node.path[:1] == ("metrics",) else None
     if metric is not None and metric.key.value in {"name", "threshold"}:
-        told = _of_key(document, metric, catalog, page)
-        figure = _of_metric(document, workspace.project, metric, now, patience)
-        text = "\n\n".join([*([figure] if figure else []), *([told.text] if told is not None else [])])
+        found = _of_key(document, metric, catalog, page)
+        value = _of_metric(document, workspace.project, metric, now, patience)
+        text = "\n\n".join(filter(None, (value, found.text if found is not None else "")))
         return Hover(pointed.node.span, text) if text else None
     shape = shape_at(document.kind, pointed.node.path, document.tree.root, catalog)
     if shape is None:
@@ -251,15 +253,15 @@ def _of_grader(
         return Hover(entry.value.span, STILL_READING)
     score = read[0].of_grader(grader)
     strength = read[0].strength_of(grader)
-    told = [] if score is None else [score_story(score, now)]
-    told += [] if strength is None else [strength_story(strength)]
-    return Hover(entry.value.span, "\n\n".join(told)) if told else None
+    parts = [] if score is None else [score_story(score, now)]
+    parts += [] if strength is None else [strength_story(strength)]
+    return Hover(entry.value.span, "\n\n".join(parts)) if parts else None
 
 
 def _of_metric(
     document: Document, project: Project, entry: Entry, now: datetime | None, patience: float
 ) -> str:
-    """Return the figure of a metric in the newest run of the suite, "" if there is none."""
+    """Return the value of a metric in the newest run of the suite, "" if there is none."""
     holder = entry.value.parent
     name = holder.get("name") if holder is not None else None
     read = within(lambda: read_scores(document, project), patience)
@@ -320,38 +322,7 @@ def _example(name: str, shape: Shape) -> str:
         return shape.snippet
     if not shape.examples:
         return ""
-    return f"{name}:{_yaml(shape.examples[0], 1)}"
-
-
-def _yaml(value: Any, depth: int) -> str:
-    """Return a plain value as YAML after a colon."""
-    pad = "  " * depth
-    if isinstance(value, dict) and value:
-        return "".join(f"\n{pad}{key}:{_yaml(each, depth + 1)}" for key, each in _pairs(value))
-    if isinstance(value, list) and value:
-        return "".join(f"\n{pad}-{_item(each, depth + 1)}" for each in _each(value))
-    return f" {_scalar(value)}"
-
-
-def _item(value: Any, depth: int) -> str:
-    if isinstance(value, dict) and value:
-        first, *others = _yaml(value, depth).strip("\n").split("\n")
-        return "\n".join([f" {first.strip()}", *others])
-    return _yaml(value, depth)
-
-
-def _scalar(value: Any) -> str:
-    if isinstance(value, str):
-        return plain_or_quoted(value)
-    return value_text(value)
-
-
-def _pairs(value: Any) -> list[tuple[str, Any]]:
-    return [(str(key), each) for key, each in value.items()]
-
-
-def _each(value: Any) -> list[Any]:
-    return list(value)
+    return write_block({name: shape.examples[0]}, 0, "\n")
 
 
 MAX_LINES = 15
@@ -387,8 +358,8 @@ def grader_types_table(catalog: Catalog) -> str:
     for name in catalog.grader_types:
         shape = catalog.grader(name)
         if shape is not None:
-            said = shape.description.strip().splitlines() or [shape.title]
-            lines.append(f"- {code(name)}: {said[0]}")
+            described = shape.description.strip().splitlines() or [shape.title]
+            lines.append(f"- {code(name)}: {described[0]}")
     return "\n".join(lines)
 
 

@@ -26,7 +26,7 @@ class ModelPrices(Protocol):
         """Return the price of a model, None when it has none or that is not known yet."""
         ...
 
-    def asks_for(self, name: str) -> bool:
+    def asks_for(self, name: str, /) -> bool:
         """Return whether the price of a model is being looked up."""
         ...
 
@@ -41,7 +41,7 @@ class NoPrices:
     def of(self, name: str) -> None:
         """Return no price."""
 
-    def asks_for(self, name: str) -> bool:
+    def asks_for(self, name: str, /) -> bool:
         """Return False: there is no source to ask."""
         return False
 

@@ -232,7 +232,7 @@ def fixture_edits(
         if named is not None and named.base in [suite.parent / FIXTURES for suite in suites]:
             files.append(each.span)
     document = document_at(workspace.project, file.path, file.kind) if files else None
-    return _told(document, files, folder) if document is not None else []
+    return _with_folder(document, files, folder) if document is not None else []
 
 
 def _written_fixtures(holder: Path, moves: Mapping[Path, Path]) -> str | None:
@@ -243,7 +243,7 @@ def _written_fixtures(holder: Path, moves: Mapping[Path, Path]) -> str | None:
     return PurePosixPath(*Path(os.path.relpath(fixtures, folder)).parts).as_posix()
 
 
-def _told(document: Document, files: list[Span], folder: str) -> list[tuple[FileLocation, str]]:
+def _with_folder(document: Document, files: list[Span], folder: str) -> list[tuple[FileLocation, str]]:
     tree = document.tree
     if tree.root is None or tree.errors:
         return []

@@ -240,8 +240,8 @@ def _waiting(recorded: RunResult) -> _Waiting:
     return frozenset(
         each
         for task in recorded.tasks.values()
-        for name, said in chain(task.graders.items(), task.checkpoints.items())
-        if said.status == "pending"
+        for name, verdict in chain(task.graders.items(), task.checkpoints.items())
+        if verdict.status == "pending"
         for each in ((task.id, name), (task.id, None), (None, name), (None, None))
     )
 

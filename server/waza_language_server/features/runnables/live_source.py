@@ -36,25 +36,25 @@ class RecordedBaseline:
     gone: bool = False
 
 
-def baseline_lens(document: Document, bed: RecordedBaseline) -> CodeLens | None:
+def baseline_lens(document: Document, baseline: RecordedBaseline) -> CodeLens | None:
     """Return the lens of an eval file; None where it has no graders of its own."""
     root = document.tree.root
     graders = root.entry("graders") if root is not None and root.kind == "mapping" else None
     if graders is None or document.kind != "eval":
         return None
-    argument = {"id": str(RunnableId(bed.suite))}
-    return CodeLens(graders.key.span, _title(bed), TEST_BED, argument, "testBed")
+    argument = {"id": str(RunnableId(baseline.suite))}
+    return CodeLens(graders.key.span, _title(baseline), TEST_BED, argument, "testBed")
 
 
-def _title(bed: RecordedBaseline) -> str:
-    run = f"the last answers of {counted(len(bed.records), 'run')}"
-    if bed.started is not None:
-        run = f"run of {local_time(bed.started) or SOME_TIME_AGO}"
-    if bed.gone:
+def _title(baseline: RecordedBaseline) -> str:
+    run = f"the last answers of {counted(len(baseline.records), 'run')}"
+    if baseline.started is not None:
+        run = f"run of {local_time(baseline.started) or SOME_TIME_AGO}"
+    if baseline.gone:
         return f"{LIVE}test bed: {run} is gone, so nothing is evaluated live"
-    tasks = [task for held in bed.records.values() for task in held.values()]
+    tasks = [task for held in baseline.records.values() for task in held.values()]
     count = "1 task" if len(tasks) == 1 else f"{len(tasks)} tasks"
     trials = max((task.trials for task in tasks), default=0)
-    if bed.trial is not None:
-        return f"{LIVE}test bed: {run}, {count}, trial {bed.trial} alone"
+    if baseline.trial is not None:
+        return f"{LIVE}test bed: {run}, {count}, trial {baseline.trial} alone"
     return f"{LIVE}test bed: {run}, {count} × {'1 trial' if trials == 1 else f'{trials} trials'}"

@@ -21,6 +21,7 @@ from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
 from waza_engine.vocabulary import grader_label
 from waza_language_server.features.rows.records import id_of, records
+from waza_language_server.project.disk import stamp_of
 from waza_language_server.project.document import SUITES
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.suite_file import (
@@ -233,7 +234,7 @@ def suites(project: Project) -> tuple[TreeItem, ...]:
         checkpoint()
         if file.kind in SUITES and file.path is not None:
             path = file.path
-            if not project.text(path).value.strip() or project.disk.stamp(path) is None:
+            if not project.text(path).value.strip() or stamp_of(path) is None:
                 continue  # it is open, and empty as yet, or not there any more
             label = suite_title(project, path)
             place = VerdictLocations(project, path).of_suite()

@@ -57,10 +57,10 @@ def _hints(
     for task in SuiteFile(document.tree).tasks():
         head, names = task.node.get("id"), (task.id, scalar_text(task.node.get("name")) or "")
         words: list[str] = []
-        for said, configurations in _CONFIGURATIONS.items():
+        for label, configurations in _CONFIGURATIONS.items():
             found = (rates.get((name, each)) for name in names for each in configurations)
             if of_case := next(filter(None, found), None):
-                words.append(f"{said} {format_score(mean(of_case))}")
+                words.append(f"{label} {format_score(mean(of_case))}")
         if head is not None and words:
             yield Verdict(head, " · ".join(words), story, kind="history")
 

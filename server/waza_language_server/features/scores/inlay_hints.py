@@ -104,23 +104,25 @@ def inlay_hints(
             found += hints_of_grader(document, grader, score, score_story(score, now))
     found += hints_beside_graders(document, scores, span, now)
     run = max(scores.runs, key=lambda run: run.timestamp, default=None)
-    for told in setting_hints(document, workspace.project, span, run):
-        found.append(InlayHint(told.node.span.end, told.label, told.tooltip, kind="inherited"))
-    kept = [hint for hint in found if span is None or span.contains(hint.offset)]
-    return tuple(sorted(kept, key=lambda hint: hint.offset))
+    found += (
+        InlayHint(each.node.span.end, each.label, each.tooltip, kind=each.kind)
+        for each in setting_hints(document, workspace.project, span, run)
+    )
+    in_span = [hint for hint in found if span is None or span.contains(hint.offset)]
+    return tuple(sorted(in_span, key=lambda hint: hint.offset))
 
 
 def hints_beside_graders(
     document: Document, scores: DocumentScores, span: Span | None = None, now: datetime | None = None
 ) -> list[InlayHint]:
     """Return the verdicts of suites, tasks, expectations, metrics and prompts."""
-    told = (*verdicts(document, scores, span, now), *histories(document, scores, span, now))
+    found = (*verdicts(document, scores, span, now), *histories(document, scores, span, now))
     if document.kind == "evals_json":
         # With the first file of this kind.
         from waza_language_server.features.scores.benchmark_hints import benchmark_hints
 
-        told = (*told, *benchmark_hints(document, scores.project))
-    return list(_hints_of_verdicts(document, told))
+        found = (*found, *benchmark_hints(document, scores.project))
+    return list(_hints_of_verdicts(document, found))
 
 
 def hints_of_grader(document: Document, grader: GraderEntry, score: Score, story: str) -> Iterator[InlayHint]:
@@ -181,9 +183,9 @@ def _marks_of_all(entry: Node, score: Score) -> Iterator[Mark]:
         mark = LIVE if all(outcome.live and not outcome.stale for outcome, _ in checks) else ""
         sign = sign_of((check.passed_trials, check.trials) for _, check in checks)
         label = share_label(sign, len(checks) - len(failed), len(checks), "task") if failed else sign
-        told = [f"{outcome.task.id}: {check.message or 'failed'}" for outcome, check in failed[:10]]
+        reasons = [f"{outcome.task.id}: {check.message or 'failed'}" for outcome, check in failed[:10]]
         is_old = any(outcome.stale for outcome, _ in checks)
-        yield marked_node(node), mark + label, fenced("\n".join(told)) if told else "", is_old
+        yield marked_node(node), mark + label, fenced("\n".join(reasons)) if reasons else "", is_old
 
 
 def shortened_hints(hints: Sequence[InlayHint], lines: LineIndex) -> list[InlayHint]:
@@ -212,15 +214,15 @@ def shortened_hints(hints: Sequence[InlayHint], lines: LineIndex) -> list[InlayH
 
 def _shortened(label: str, room: int, *, is_cut: bool) -> str:
     """Return a label shortened to the available room, least important parts first; the stale marker stays."""
-    said, stale, _ = label.partition(STALE)
+    verdict, stale, _ = label.partition(STALE)
     room -= len(stale)
-    while len(said) > room and " · " in said:
-        said = said.rpartition(" · ")[0]
-    if len(said) > room and (scored := _SCORED.match(said)):
-        said = scored[0]
-    if len(said) > room and is_cut:
-        said = shortened(said, room)
-    return said + stale
+    while len(verdict) > room and " · " in verdict:
+        verdict = verdict.rpartition(" · ")[0]
+    if len(verdict) > room and (scored := _SCORED.match(verdict)):
+        verdict = scored[0]
+    if len(verdict) > room and is_cut:
+        verdict = shortened(verdict, room)
+    return verdict + stale
 
 
 def _end_of_line(document: Document, node: Node) -> int:
@@ -316,18 +318,9 @@ MOST_TASKS = 200
 """Task files of a suite that are searched for graders of their own."""
 
 
-@frozen()
-class SettingHint:
-    """A few characters after ``node``; ``tooltip`` is Markdown."""
-
-    node: Node
-    label: str
-    tooltip: str
-
-
 def setting_hints(
     document: Document, project: Project, span: Span | None, run: RunResult | None = None
-) -> list[SettingHint]:
+) -> list[Verdict]:
     """Return the hints of an eval or task file; of those outside of ``span`` only some.
 
     ``run`` are the newest results of its suite: graders that no list names, such as expectations, count too.
@@ -407,7 +400,7 @@ def _not_listed(task: str, run: RunResult | None, written: Node | None = None) -
 
 def _shares_in_task(
     entries: Iterator[GraderEntry], suites: Sequence[Outline], more: Sequence[Weighted]
-) -> Iterator[SettingHint]:
+) -> Iterator[Verdict]:
     # Graders of a checkpoint are not part of the trial's score.
     own = [each for each in islice(entries, MOST_GRADERS + 1) if each.place != "checkpoint"]
     if any(each.place == "expected" for each in own):
@@ -420,7 +413,7 @@ def _shares_in_task(
 
 def _shares(
     entries: Iterator[GraderEntry], tasks: Sequence[tuple[frozenset[str], Weights]], among: str
-) -> Iterator[SettingHint]:
+) -> Iterator[Verdict]:
     """Yield the share of each grader; it has none in a task that has a grader of its name itself."""
     for entry in entries:
         in_each = [weights for names, weights in tasks if entry.name not in names]
@@ -436,10 +429,10 @@ def _shares(
             f"{', by task' if totals[1:] else ''}. Weights do not decide if a trial passes."
         )
         shares = dict.fromkeys(_percent(weight / total) for total in (totals[-1], totals[0]))
-        yield SettingHint(node, f"= {' to '.join(shares)} of the weights", tooltip)
+        yield Verdict(node, f"= {' to '.join(shares)} of the weights", tooltip, kind="inherited")
 
 
-def _limits(task: Node, suites: Sequence[Outline]) -> Iterator[SettingHint]:
+def _limits(task: Node, suites: Sequence[Outline]) -> Iterator[Verdict]:
     for key in _LIMITS:
         node = task.get(key)
         own = scalar_text(node)
@@ -449,7 +442,7 @@ def _limits(task: Node, suites: Sequence[Outline]) -> Iterator[SettingHint]:
             continue
         whose = "The suite's" if len(suites) == 1 else "A suite's"
         tooltip = f"{whose} {code(f'config.{key}')} is {' or '.join(values)}; in this task it is {own}."
-        yield SettingHint(node, f"{', '.join(values)} → {own} here", tooltip)
+        yield Verdict(node, f"{', '.join(values)} → {own} here", tooltip, kind="inherited")
 
 
 def _percent(share: float) -> str:

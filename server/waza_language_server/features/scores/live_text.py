@@ -56,7 +56,7 @@ def trials_to_open(score: Score) -> tuple[TrialLocation, ...]:
     )
     if some := tuple(islice(failing, MAX_TRIALS)):
         return some
-    chosen = (one for one in score.outcomes if one.live is not None and one.live.bed is None)
+    chosen = (one for one in score.outcomes if one.live is not None and one.live.baseline is None)
     first = (TrialLocation(score.suite, one.task.id, 1, passed=True) for one in chosen)
     return tuple(islice(first, MAX_TRIALS))
 
@@ -78,7 +78,7 @@ def live_label(outcomes: Sequence[Outcome]) -> str:
     sign = sign_of((one.result.passed_trials, one.result.trials) for one in outcomes)
     statuses = (one.result.status for one in outcomes)
     label = LIVE + advisory_label(share_label(sign, passed, trials), statuses)
-    if any(one.live is not None and one.live.bed is not None for one in outcomes):
+    if any(one.live is not None and one.live.baseline is not None for one in outcomes):
         # The recorded scores are of other trials.
         return label
     recorded = [one.live.recorded for one in outcomes if one.live is not None]
@@ -95,7 +95,9 @@ def live_story(score: Score, now: datetime) -> str:
     by = executor_and_model(score.outcomes[0].result.origin)
     trials = sum(one.result.trials for one in score.outcomes)
     timestamp = max(one.result.timestamp for one in score.outcomes)
-    chosen = next((one.live.bed for one in score.outcomes if one.live is not None and one.live.bed), None)
+    chosen = next(
+        (one.live.baseline for one in score.outcomes if one.live is not None and one.live.baseline), None
+    )
     if chosen is not None:
         by, timestamp = "", chosen
     words = (
@@ -108,8 +110,8 @@ def live_story(score: Score, now: datetime) -> str:
     if not failing:
         return words
     more = f"; and {counted(len(failing) - MAX_TASKS, 'more task')}" if len(failing) > MAX_TASKS else ""
-    told = [f"{code(task)} {', '.join(map(str, trials))}" for task, trials in failing[:MAX_TASKS]]
-    return f"{words}\n\nFailing trials: {'; '.join(told)}{more}."
+    tasks = [f"{code(task)} {', '.join(map(str, trials))}" for task, trials in failing[:MAX_TASKS]]
+    return f"{words}\n\nFailing trials: {'; '.join(tasks)}{more}."
 
 
 MOST_OBSERVED = 20
@@ -152,8 +154,8 @@ def _observed(trials: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _story(most: Mapping[str, Any]) -> Iterator[str]:
     glyph = "✓" if most["passed"] else "✗"
-    told = [code(one) for one in most["told"]]
-    yield f"{glyph} {code(most['task'])} trial {most['trial']}: {'; '.join(told)}"
+    facts = [code(one) for one in most["told"]]
+    yield f"{glyph} {code(most['task'])} trial {most['trial']}: {'; '.join(facts)}"
     if most["values"]:
         rows = [f"| {cell(text)} | {cell(value) or '–'} |" for text, value in most["values"]]
         yield "\n".join(["| | value |", "|---|---|", *rows])

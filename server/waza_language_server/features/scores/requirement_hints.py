@@ -76,10 +76,10 @@ def _label(found: list[_Test]) -> str:
 
 def _told(requirement: SkillRequirement, found: list[_Test]) -> str:
     if not found:
-        told = "No task and no trigger prompt names this"
+        sentence = "No task and no trigger prompt names this"
         if requirement.kind == "dont":
-            told = "No task or trigger prompt in which the skill must not be used names this"
-        return f"{told} ({code(requirement.id)}).\n\n{_BY_WORDS}"
+            sentence = "No task or trigger prompt in which the skill must not be used names this"
+        return f"{sentence} ({code(requirement.id)}).\n\n{_BY_WORDS}"
     shown = ", ".join(code(test.name) for test in found[:_MOST_NAMED])
     more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
     return f"{code(requirement.id)} is named by {shown}{more}.\n\n{_BY_WORDS}"
@@ -102,8 +102,8 @@ def _tests_of(suite: Suite, project: Project, read: set[Path]) -> list[_Test]:
         read.add(path)
         for prompt in prompts_in(project.tree(path).root):
             checkpoint()
-            said = SpokenTest.of([prompt.text], avoids=not prompt.should_trigger)
-            tests.append(_Test(" ".join(prompt.text.split()), True, said))
+            spoken = SpokenTest.of([prompt.text], avoids=not prompt.should_trigger)
+            tests.append(_Test(" ".join(prompt.text.split()), True, spoken))
     return tests
 
 
@@ -144,14 +144,14 @@ def _placed(skill: SkillFile) -> Iterator[tuple[SkillRequirement, int]]:
     matter = front_matter(skill.text)
     root = parse(matter.text).root if matter.closed else None
     description = root.get("description") if root is not None and root.kind == "mapping" else None
-    said = description.value if description is not None and description.kind == "scalar" else ""
+    spoken = description.value if description is not None and description.kind == "scalar" else ""
     listed = list(_listed(root)) if root is not None and root.kind == "mapping" else []
     body_line = matter.text.count("\n") + 1 if matter.closed else 0
     body = skill.text[len(matter.text) :].split("\n", 1)[-1] if matter.closed else skill.text
     begin = description.span.start if description is not None else 0
     searched = _Collapsed(skill.text[begin : description.span.end] if description is not None else "")
     ends = iter([end for _, end in listed])
-    for requirement in skill_requirements(said, [text for text, _ in listed], body):
+    for requirement in skill_requirements(spoken, [text for text, _ in listed], body):
         if requirement.kind != "param":
             end = searched.end_of(requirement.text)
             line = skill.lines.line_span(skill.lines.line_of(begin))

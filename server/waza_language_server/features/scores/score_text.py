@@ -87,9 +87,9 @@ def suite_graders_label(scores: Sequence[Score]) -> str:
 
 def score_story(score: Score, now: datetime | None = None) -> str:
     """Return the score of a grader in Markdown: verdict, feedback, trials, tasks, age and origin."""
-    said = _label(score.outcomes)
+    verdict = _label(score.outcomes)
     # The reason of an error is shown below, quoted.
-    lines = [f"**{code(score.name)}** {'!' if said.startswith('! ') else said}"]
+    lines = [f"**{code(score.name)}** {'!' if verdict.startswith('! ') else verdict}"]
     if len(score.outcomes) == 1:
         lines += _outcome_story(score.outcomes[0])
     else:
@@ -191,8 +191,8 @@ def regraded_clause(at: datetime, now: datetime) -> str:
 
 
 def _task_line(outcome: Outcome) -> str:
-    said = _label([outcome])
-    line = f"- {code(outcome.task.id)} {'!' if said.startswith('! ') else said}"
+    verdict = _label([outcome])
+    line = f"- {code(outcome.task.id)} {'!' if verdict.startswith('! ') else verdict}"
     feedback = outcome.result.feedback.strip().splitlines()
     if not outcome.result.passed and feedback:
         line += f": {code(feedback[0][:200])}"

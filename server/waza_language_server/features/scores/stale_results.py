@@ -6,7 +6,6 @@ regrading reported: a live verdict never makes these fresh, and one that differs
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint
@@ -15,15 +14,9 @@ from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.features.scores.score_text import stale_label
 from waza_language_server.project.document_scores import DocumentScores, is_active_elsewhere
-from waza_language_server.project.recorded_values import (
-    INPUTS,
-    ByPlace,
-    Values,
-    entries,
-    values_by_task,
-    values_of_file,
-)
+from waza_language_server.project.recorded_values import INPUTS
 from waza_language_server.project.runnable_id import RunnableId
+from waza_language_server.project.suite_freshness import EXPECTED, METRICS, SuiteFreshness, entry_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -56,8 +49,6 @@ _CAME_TO = {
     "errored": "it broke",
     "pending": "it waits for a review",
 }
-_EXPECTED = "//expected"
-_METRICS = "//metrics"
 
 
 @frozen()
@@ -112,14 +103,15 @@ def stale_results(
     is_new = shown is not None and shown.lacks(run.origin, run.timestamp)
     if is_new and not project.scores.going.runs(suite) and is_active_elsewhere(run):
         return (StaleResult(RunnableId(suite), RUNS_ELSEWHERE, whole=True),)
-    evidence = _evidence(project, suite, run, shown)
+    evidence = _Evidence(project, run, suite, shown)
+    tasks_today = evidence.freshness.files
     found: list[StaleResult] = []
     fresh = False
     for task in run.tasks.values():
         checkpoint()
         of_task = evidence.of_task(task)
         found += of_task
-        fresh = fresh or (task.id in evidence.places and not (of_task and of_task[0].whole))
+        fresh = fresh or (task.id in tasks_today and not (of_task and of_task[0].whole))
     for prompt in run.prompts:
         words = evidence.words_of_prompt(prompt)
         if words:
@@ -139,7 +131,7 @@ def stale_results(
     gone = [
         task.id
         for task in run.tasks.values()
-        if task.timestamp == run.timestamp and task.id not in evidence.places
+        if task.timestamp == run.timestamp and task.id not in tasks_today
     ]
     words = evidence.words_of_suite(run.timestamp, gone) or first
     if not words and run.whole is not None and evidence.is_incomplete(run.whole.timestamp, run.tasks):
@@ -158,61 +150,35 @@ def _elsewhere(verdict: str) -> str:
     return f"{RAN_ELSEWHERE}, {came_to}" if came_to else RAN_ELSEWHERE
 
 
-def _evidence(project: Project, suite: Path, run: RunResult, shown: DisplayedResults | None) -> _Evidence:
-    today = entries(project, suite)
-    known = project.suite(suite)
-    places = {place: suite for place, _ in today if place}
-    for task in project.tasks_of(known).value:
-        checkpoint()
-        if (task.id, INPUTS) in today:
-            places[task.id] = task.path
-    for prompts in known.prompts:
-        places |= {place: prompts for place, _ in values_of_file(project, prompts)}
-    scores = DocumentScores(project, suite, None, [(known, run)])
-    scores.read()
-    return _Evidence(project, suite, today, places, scores, shown)
-
-
 class _Evidence:
-    """A suite as it is written today, compared with its state when it was judged."""
+    """Why the results of a suite may no longer hold, compared with how it is written today."""
 
-    def __init__(
-        self,
-        project: Project,
-        suite: Path,
-        today: Values,
-        places: Mapping[str, Path],
-        scores: DocumentScores,
-        shown: DisplayedResults | None,
-    ) -> None:
-        self.places = places
-        """The file of each task of today."""
+    def __init__(self, project: Project, run: RunResult, suite: Path, shown: DisplayedResults | None) -> None:
+        scores = DocumentScores(project, suite, None, [(project.suite(suite), run)])
+        scores.read()
+        self.freshness = SuiteFreshness(scores, run)
+        self._recorded = scores.recorded
         self._suite = suite
-        self._prompts = project.suite(suite).prompts
         self._shown = shown
-        self._scores = scores
         self._regraded = project.scores.regraded
-        self._today = values_by_task(today)
-        self._then: dict[tuple[Path, datetime], ByPlace | None] = {}
-        self._entries: tuple[Values, ByPlace] | None = None
 
     def of_task(self, task: TaskResult) -> list[StaleResult]:
         """Return the stale results of a task that still exists; nothing for others."""
-        if task.id not in self.places:
+        if task.id not in self.freshness.files:
             return []
         identity = RunnableId(self._suite, task.id)
-        if self._ran_elsewhere(task.origin, task.timestamp) and self._again(task) is None:
+        if self._ran_elsewhere(task.origin, task.timestamp) and self._asked(task) is None:
             return [StaleResult(identity, _elsewhere(task.status), whole=True)]
         words = self._words_of_answer(task.id, task.timestamp)
         if words and not task.rejudged:
             return [StaleResult(identity, words, whole=True)]
-        graders = [name for name in self._names(self._today, task.id) if name in task.graders]
+        graders = [name for name in self.freshness.graders_today(task.id) if name in task.graders]
         stale = [
-            StaleResult(RunnableId(self._suite, task.id, name), said, whole=True)
+            StaleResult(RunnableId(self._suite, task.id, name), reason, whole=True)
             for name in graders
-            if (said := self._words_of_grader(task, name))
+            if (reason := self._words_of_grader(task, name))
         ]
-        if not words and (stale or not self._is_judged_as_written(task)):
+        if not words and (stale or self.freshness.rewritten_task(task)):
             words = _of_part(stale[0].words) if stale else STALE_WORD
         whole = bool(graders) and len(stale) == len(graders)
         # A task has no verdict of its own if only single graders of it were run.
@@ -224,7 +190,7 @@ class _Evidence:
         moment = prompt.timestamp
         if self._ran_elsewhere(prompt.origin, moment):
             return _elsewhere("error" if prompt.error else "passed" if prompt.right else "failed")
-        return self._said(moment, self._scores.recorded.changes_of_prompt(moment))
+        return self._said(moment, self._recorded.changes_of_prompt(moment))
 
     def words_of_suite(self, moment: datetime, gone: Sequence[str]) -> str:
         """Return why the verdict of the suite itself may be stale, apart from its parts.
@@ -232,9 +198,9 @@ class _Evidence:
         ``gone`` are the ids of the tasks that it had at that moment and no longer has.
         """
         if gone:
-            return self._said(moment, self._scores.recorded.changes(moment, gone)) or STALE_WORD
-        then = self._then_of("", moment)
-        same = then is not None and then.get(_METRICS) == self._today.get("", {}).get(_METRICS)
+            return self._said(moment, self._recorded.changes(moment, gone)) or STALE_WORD
+        then = self.freshness.then("", moment)
+        same = then is not None and then.get(METRICS) == self.freshness.today("").get(METRICS)
         return "" if same else STALE_WORD
 
     def is_incomplete(self, moment: datetime, judged: Collection[str]) -> bool:
@@ -242,8 +208,8 @@ class _Evidence:
 
         Or whether its trigger prompts have changed since its last entire run.
         """
-        added = self._scores.recorded.added_since(moment)
-        return (bool(added) and added not in judged) or self._scores.recorded.has_other_prompts(moment)
+        added = self._recorded.added_since(moment)
+        return (bool(added) and added not in judged) or self._recorded.has_other_prompts(moment)
 
     def _ran_elsewhere(self, origin: RunOrigin | None, moment: datetime) -> bool:
         return self._shown is not None and self._shown.lacks(origin, moment)
@@ -255,109 +221,62 @@ class _Evidence:
 
     def _words_of_answer(self, task: str, moment: datetime) -> str:
         """Return why the answer to a task would be another one today, "" when it would not."""
-        words = self._said(moment, self._scores.recorded.changes(moment, (task,)))
-        then = self._then_of(task, moment)
-        same = then is not None and then.get(INPUTS) == self._today.get(task, {}).get(INPUTS)
-        return words or ("" if same else STALE_WORD)
+        words = self._said(moment, self._recorded.changes(moment, (task,)))
+        if words:
+            return words
+        then = self.freshness.then(task, moment)
+        same = then is not None and then.get(INPUTS) == self.freshness.today(task).get(INPUTS)
+        return "" if same else STALE_WORD
 
     def _words_of_grader(self, task: TaskResult, name: str) -> str:
         verdict = task.graders[name]
         moment = verdict.timestamp
         came_to = _came_to(verdict)
-        if self._ran_elsewhere(verdict.origin, moment) and self._again(task) is None:
+        if self._ran_elsewhere(verdict.origin, moment) and self._asked(task) is None:
             return _elsewhere(came_to)
-        if self._was_reviewed(verdict) and self._again(task) is None:
+        if self._was_reviewed(verdict) and self._asked(task) is None:
             return f"{REVIEWED}, {_CAME_TO[came_to]}"
         if (live := self._live_otherwise(task, verdict)) is not None:
             return f"{JUDGED_LIVE}, {_CAME_TO[_came_to(live)]}"
         words = self._words_of_answer(task.id, moment)
         if words:
             return words
-        again = self._again(task)
+        again = self._asked(task)
         if again is not None and name in again.graders:
             entry, key = again.graders[name], name.removeprefix("_")
             then = entry.get(key) if key in EXPECTED_LISTS and isinstance(entry, dict) else entry
         else:
-            own, of_suite = self._then_of(task.id, moment), self._then_of("", moment)
+            own, of_suite = self.freshness.then(task.id, moment), self.freshness.then("", moment)
             if own is None or of_suite is None:
                 return STALE_WORD
-            then = _entry({task.id: own, "": of_suite}, task.id, name)
-        return "" if then == _entry(self._today, task.id, name) else STALE_WORD
+            then = entry_in(own, of_suite, name)
+        return "" if then == self._entry_today(task, name) else STALE_WORD
+
+    def _entry_today(self, task: TaskResult, name: str) -> Json:
+        return entry_in(self.freshness.today(task.id), self.freshness.today(""), name)
 
     def _live_otherwise(self, task: TaskResult, verdict: GraderResult) -> GraderResult | None:
         """Return the live verdict of a grader where it is not the one that a client shows."""
         known = self._regraded.of(self._suite, task, verdict.name)
-        if known is None or not known.live or known.bed is not None:
+        if known is None or not known.live or known.baseline is not None:
             return None
-        expected = known.result.type == "expected"
-        today = self._today.get(task.id, {}).get(_EXPECTED) if expected else None
-        if known.entry != (today if expected else _entry(self._today, task.id, verdict.name)):
+        is_expected = known.result.type == "expected"
+        expected = self.freshness.today(task.id).get(EXPECTED)
+        if known.entry != (expected if is_expected else self._entry_today(task, verdict.name)):
             return None
-        again = self._again(task)
+        again = self._asked(task)
         concluded = again.concluded.graders.get(verdict.name) if again and again.concluded else None
         shown = verdict if concluded is None else concluded.result
         return known.result if _came_to(known.result) != _came_to(shown) else None
 
-    def _is_judged_as_written(self, task: TaskResult) -> bool:
-        """Return whether the graders and expectations of a task today are those that judged it."""
-        again = self._again(task)
-        if again is not None and again.whole:
-            then = self._judged_by(again.entries)
-        else:
-            own, of_suite = self._then_of(task.id, task.timestamp), self._then_of("", task.timestamp)
-            if own is None or of_suite is None:
-                return False
-            then = {task.id: own, "": of_suite}
-        expected = [each.get(task.id, {}).get(_EXPECTED) for each in (then, self._today)]
-        names = [set(self._names(each, task.id)) for each in (then, self._today)]
-        return expected[0] == expected[1] and names[0] == names[1]
-
-    def _judged_by(self, entries: Values) -> ByPlace:
-        # All tasks that were judged together share them.
-        if self._entries is None or self._entries[0] is not entries:
-            self._entries = entries, values_by_task(entries)
-        return self._entries[1]
-
-    def _again(self, task: TaskResult) -> RegradedResult | None:
+    def _asked(self, task: TaskResult) -> RegradedResult | None:
         return self._regraded.asked(self._suite, task)
 
-    def _names(self, written: ByPlace, task: str) -> list[str]:
-        """Return the names under which the graders and expectations of a task are recorded."""
-        own = written.get(task, {})
-        expected = own.get(_EXPECTED)
-        named = (name for name in (*written.get("", {}), *own) if not name.startswith("//"))
-        return [*dict.fromkeys(named), *(f"_{key}" for key in EXPECTED_LISTS if _has(expected, key))]
-
     def _said(self, moment: datetime, changes: Sequence[ChangedInput]) -> str:
-        stale = bool(changes) or bool(self._scores.recorded.other_agent(moment))
+        stale = bool(changes) or bool(self._recorded.other_agent(moment))
         return stale_label(STALE_WORD if stale else "", changes).removeprefix(" · ")
-
-    def _then_of(self, place: str, moment: datetime) -> Mapping[str, Json] | None:
-        """Return the values of a task at a moment, or of the suite at ``""``; None if unknown."""
-        path = self.places.get(place, self._suite)
-        if (path, moment) not in self._then:
-            values = self._scores.recorded.values_then(path, moment)
-            self._then[path, moment] = None if values is None else values_by_task(values)
-        then = self._then[path, moment]
-        is_by_id = path in (self._suite, *self._prompts)
-        return None if then is None else then.get(place if is_by_id else "", {})
 
 
 def _came_to(verdict: GraderResult) -> str:
     graded = "passed" if verdict.passed else "failed"
     return graded if verdict.status == "graded" else verdict.status
-
-
-def _entry(written: ByPlace, task: str, name: str) -> Json:
-    """Return the value of a grader, a task's own before that of the suite, or of an expectation."""
-    own = written.get(task, {})
-    if name in own or not name.startswith("_"):
-        return own.get(name, written.get("", {}).get(name))
-    expected = own.get(_EXPECTED)
-    if name in written.get("", {}) or not isinstance(expected, dict):
-        return written.get("", {}).get(name)
-    return expected.get(name.removeprefix("_"))
-
-
-def _has(expected: Json, key: str) -> bool:
-    return isinstance(expected, dict) and key in expected

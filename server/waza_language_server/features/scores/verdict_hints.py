@@ -5,7 +5,7 @@ The engine has concluded and recorded the verdicts; this module only places them
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import chain
@@ -58,10 +58,11 @@ from waza_language_server.project.changed_inputs import (
     why_stale,
 )
 from waza_language_server.project.document import SUITES
+from waza_language_server.project.document_scores import is_active_elsewhere
 from waza_language_server.project.eval_cases import JUDGED, assertions_with_graders
 from waza_language_server.project.outline import pattern_nodes, pattern_of
 from waza_language_server.project.suite_file import SuiteFile, marked_node, prompts_in, rule_at
-from waza_language_server.project.suite_freshness import SuiteFreshness, in_parts, suite_freshness
+from waza_language_server.project.suite_freshness import EXPECTED, SuiteFreshness, in_parts
 from waza_language_server.project.suites import Task
 
 if TYPE_CHECKING:
@@ -71,7 +72,6 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.document_scores import DocumentScores, Score
     from waza_language_server.project.index import Project
-    from waza_language_server.project.recorded_values import Values
     from waza_language_server.project.regraded import RegradedResult, RegradedSuite
     from waza_language_server.project.suite_file import WrittenPrompt
     from waza_language_server.syntax.nodes import Node
@@ -95,25 +95,24 @@ def verdicts(
     now = now or datetime.now(UTC)
     if not scores.runs:
         return tuple(first_run(document, root, scores, span, now))
-    newest = max(scores.runs, key=lambda run: run.timestamp)
-    view = _View(scores, newest, suite_freshness(document, scores, newest), now)
+    view = _View(scores, now)
     found: list[Verdict] = []
     match document.kind:
         case "trigger_tests" | "trigger_list":
             found += view.of_prompts(root)
         case "task":
-            found += view.of_task(root, scores.task or "", "")
+            found += view.of_task(root, scores.task or "")
             found += view.of_suite_graders(root, scores.of_suite_graders())
         case "eval" | "evals_json" | "vally_eval":
             found += view.of_suite(root)
             for task in SuiteFile(document.tree).tasks(span):
                 checkpoint()
-                found += view.of_task(task.node, task.id, task.id)
+                found += view.of_task(task.node, task.id)
                 if document.kind == "evals_json":
                     found += view.of_assertions(task.node, task.id)
         case "prompts":
             for row in records(document, span):
-                found += view.of_task(row, id_of(row), id_of(row))
+                found += view.of_task(row, id_of(row))
         case _:
             pass
     return tuple(found)
@@ -125,19 +124,14 @@ class SuiteVerdict:
 
     label: str
     tooltip: str
-    stale: str
-    """Why it may no longer hold, "" when it does."""
-    changes: tuple[ChangedInput, ...]
+    changes: tuple[ChangedInput, ...] = ()
 
 
 def suite_verdict(document: Document, scores: DocumentScores, now: datetime | None) -> SuiteVerdict | None:
     """Return the verdict of the suite of an eval file, None when it was never run as a whole."""
     if not scores.runs:
         return None
-    newest = max(scores.runs, key=lambda run: run.timestamp)
-    return _View(
-        scores, newest, suite_freshness(document, scores, newest), now or datetime.now(UTC)
-    ).of_whole()
+    return _View(scores, now or datetime.now(UTC)).of_whole()
 
 
 def metric_verdicts(document: Document, scores: DocumentScores, now: datetime | None) -> tuple[Verdict, ...]:
@@ -145,9 +139,7 @@ def metric_verdicts(document: Document, scores: DocumentScores, now: datetime | 
     root = document.tree.root
     if root is None or not scores.runs:
         return ()
-    newest = max(scores.runs, key=lambda run: run.timestamp)
-    view = _View(scores, newest, suite_freshness(document, scores, newest), now or datetime.now(UTC))
-    return tuple(view.of_metrics(root))
+    return tuple(_View(scores, now or datetime.now(UTC)).of_metrics(root))
 
 
 def entry_verdicts(document: Document, project: Project, scores: DocumentScores) -> tuple[Verdict, ...]:
@@ -155,8 +147,7 @@ def entry_verdicts(document: Document, project: Project, scores: DocumentScores)
     root = document.tree.root
     if root is None or root.kind != "mapping" or document.kind != "eval" or not scores.runs:
         return ()
-    newest = max(scores.runs, key=lambda run: run.timestamp)
-    view = _View(scores, newest, suite_freshness(document, scores, newest), datetime.now(UTC))
+    view = _View(scores, datetime.now(UTC))
     found: list[Verdict] = []
     for node in pattern_nodes(root):
         checkpoint()
@@ -170,12 +161,12 @@ def entry_verdicts(document: Document, project: Project, scores: DocumentScores)
 class _View:
     """A document, its state when it was judged, and its newest results."""
 
-    def __init__(
-        self, scores: DocumentScores, run: RunResult, judging: SuiteFreshness, now: datetime
-    ) -> None:
+    def __init__(self, scores: DocumentScores, now: datetime) -> None:
         self._scores = scores
-        self._run = run
-        self._judging = judging
+        self._run = max(scores.runs, key=lambda run: run.timestamp)
+        self._freshness = SuiteFreshness(scores, self._run)
+        self._suite = self._freshness.suite
+        self._active = scores.project.scores.going
         self._now = now
 
     def of_whole(self) -> SuiteVerdict | None:
@@ -188,12 +179,15 @@ class _View:
         if self._parts:
             run = put_together(self._run, run, self._parts)
             stale, changes = self._of_stale_parts(run)
-            again = next(filter(None, map(self._judging.again, run.tasks.values())), None)
+            again = next(filter(None, map(self._freshness.again, run.tasks.values())), None)
             words = "Merged from several runs, the last one recorded" if in_parts(self._run) else "Recorded"
             origin = self._origin(self._run, stale, again, words)
         else:
-            stale, changes = self._of_stale_whole(run)
-            again = self._judging.suite_again
+            written, since = self._freshness.rewritten_suite(run), self._since(run)
+            stale, changes = self._of_stale_run(
+                run, written, run.tasks, awaited=self._awaits(run), since=since
+            )
+            again = self._freshness.suite_again
             origin = self._origin(run, stale, again)
         label = tasks_label(run) if run.tasks else "!"
         if label.startswith("◷") and not any(map(waits, run.tasks.values())):
@@ -210,48 +204,46 @@ class _View:
         if run.verdict in ("limited", "broken"):
             lines[1:1] = ["", fenced("; ".join(run.reasons))]
         tooltip = "\n".join([*lines, "", origin])
-        told = f"{label}: {why}" if why and run.tasks else f"{label} {why}" if why else label
-        told = f"{_sign(again)}{told}{stale_label(stale, changes)}"
-        return SuiteVerdict(told, tooltip, stale, changes)
+        label = f"{label}: {why}" if why and run.tasks else f"{label} {why}" if why else label
+        label = f"{_sign(again)}{label}{stale_label(stale, changes)}"
+        return SuiteVerdict(label, tooltip, changes)
 
     def _of_cut(self) -> SuiteVerdict | None:
         """Return the progress of the newest run of the entire suite if none has finished."""
         run = self._run.cut
         if self._scores.runs_whole:
-            return SuiteVerdict(RUNNING, "The suite runs, and has no result yet.", "", ())
+            return SuiteVerdict(RUNNING, "The suite runs, and has no result yet.")
         if run is None:
             return None
         since = RUN_SINCE if self._run.timestamp > run.timestamp else ""
-        stale, changes = self._of_stale(run, awaited=False, since=since)
+        written = self._freshness.rewritten_suite(run)
+        stale, changes = self._of_stale_run(run, written, run.tasks, awaited=False, since=since)
         label = cut_label(run)
         lines = [f"**{code(run.eval_name or 'The suite')}** {label}", "", fenced(cut_reason(run)), ""]
         lines += [task_line(task) for task in worst_first(run)[:MAX_LISTED]]
         tooltip = "\n".join([*lines, "", self._origin(run, stale)])
-        return SuiteVerdict(label + stale_label(stale, changes), tooltip, stale, changes)
+        return SuiteVerdict(label + stale_label(stale, changes), tooltip, changes)
 
     @cached_property
     def _parts(self) -> dict[str, TaskResult]:
         """The tasks of today where some of them were run or graded again since the whole suite was."""
         tasks = self._run.tasks.values()
-        is_again = self._judging.suite_again is None and any(map(self._judging.again, tasks))
+        is_again = self._freshness.suite_again is None and any(map(self._freshness.again, tasks))
         if not (is_again or in_parts(self._run)):
             return {}
-        today = self._judging.tasks_today
-        return {name: task for name, task in self._run.tasks.items() if name in today}
+        return self._freshness.tasks_today(self._run)
 
-    def _of_stale_whole(self, run: RunResult) -> tuple[str, tuple[ChangedInput, ...]]:
-        awaited = self._scores.awaits_suite(self._run, run.timestamp)
-        return self._of_stale(run, awaited=awaited, since=self._told_since(run))
-
-    def _of_stale(self, run: RunResult, *, awaited: bool, since: str) -> tuple[str, tuple[ChangedInput, ...]]:
-        """Return why a run of the whole suite may have another result today, and the files that changed."""
-        changes = self._scores.recorded.changes(run.timestamp, tuple(run.tasks))
+    def _of_stale_run(
+        self, run: RunResult, written: str, tasks: Collection[str], *, awaited: bool, since: str
+    ) -> tuple[str, tuple[ChangedInput, ...]]:
+        """Return why a result of a whole run may be another one today, and the files that changed."""
+        changes = self._scores.recorded.changes(run.timestamp, tasks)
         stale = why_stale(
-            written=self._judging.rewritten_suite(run),
+            written=written,
             changes=changes,
             agent=self._scores.recorded.other_agent(run.timestamp),
             awaited=awaited,
-            elsewhere=self._scores.runs_elsewhere(self._run),
+            elsewhere=self._runs_elsewhere,
             since=since,
         )
         return stale, changes
@@ -259,42 +251,34 @@ class _View:
     def _of_stale_parts(self, run: RunResult) -> tuple[str, tuple[ChangedInput, ...]]:
         """Return the same of results of several runs: of the first task that may have another one."""
         for task in run.tasks.values():
-            stale, changes = self._of_stale_task(task, self._judging.rewritten_part(task))
+            stale, changes = self._of_stale_task(task)
             if stale:
                 return stale, changes
-        awaited = self._scores.awaits_suite(self._run, run.timestamp)
-        elsewhere = self._scores.runs_elsewhere(self._run)
-        return why_stale(
-            written=self._judging.rewritten_around(run), awaited=awaited, elsewhere=elsewhere
-        ), ()
+        written, awaited = self._freshness.rewritten_around(run), self._awaits(run)
+        return why_stale(written=written, awaited=awaited, elsewhere=self._runs_elsewhere), ()
 
-    def _of_stale_task(self, task: TaskResult, written: str) -> tuple[str, tuple[ChangedInput, ...]]:
-        """Return the same for a task, part of which may have changed (``written``)."""
+    def _of_stale_task(self, task: TaskResult) -> tuple[str, tuple[ChangedInput, ...]]:
+        """Return the same for a task."""
         changes = self._scores.recorded.changes(task.timestamp, (task.id,))
         stale = why_stale(
-            written=written,
+            written=self._freshness.rewritten_task(task),
             changes=changes,
             agent=self._scores.recorded.other_agent(task.timestamp),
-            awaited=self._scores.awaits_task(self._run, task),
+            awaited=self._active.await_task(self._suite, task.id, task.timestamp),
             since=GRADED_SINCE if task.rejudged else describe_later_run(task.later_than(task.timestamp)),
         )
         return stale, changes
 
-    def _of_stale_metric(self, run: RunResult, name: str) -> tuple[str, tuple[ChangedInput, ...]]:
-        """Return the same of a metric; no grader and no task decides those of trigger prompts."""
-        of_tasks = not name.startswith("trigger_")
-        changes = self._scores.recorded.changes(run.timestamp, tuple(run.tasks) if of_tasks else ())
-        stale = why_stale(
-            written=self._judging.rewritten_metric(run, name),
-            changes=changes,
-            agent=self._scores.recorded.other_agent(run.timestamp),
-            awaited=self._scores.awaits_suite(self._run, run.timestamp),
-            elsewhere=self._scores.runs_elsewhere(self._run),
-            since=self._told_since(run) if of_tasks else "",
-        )
-        return stale, changes
+    def _awaits(self, run: RunResult) -> bool:
+        """Return whether a run of the entire suite is active that is newer than this one."""
+        return self._active.await_suite(self._suite, run.timestamp)
 
-    def _told_since(self, run: RunResult) -> str:
+    @property
+    def _runs_elsewhere(self) -> bool:
+        """Return whether the newest run of the suite is active and was started by another program."""
+        return not self._active.runs(self._suite) and is_active_elsewhere(self._run)
+
+    def _since(self, run: RunResult) -> str:
         """Return a note about later runs after a run of the entire suite, "" if there are none."""
         newest, later = self._run, self._run.later
         if later is not None and later.started > max(run.timestamp, newest.timestamp):
@@ -318,18 +302,26 @@ class _View:
         metrics, run = root.get("metrics"), self._run.whole
         by_name = {metric.name: metric for metric in run.metrics} if run is not None else {}
         for item in metrics.target.each_item() if metrics is not None else ():
-            word = item.get("name")
-            metric = by_name.get(word.value) if word is not None else None
-            if run is not None and word is not None and metric is not None:
-                said = f"✓ {format_score(metric.value)}" if metric.passed else f"✗ {shortfall(metric)}"
-                again = self._judging.suite_again
-                stale, changes = self._of_stale_metric(run, metric.name)
-                told = f"{_sign(again)}{said}{stale_label(stale, changes)}"
+            name = item.get("name")
+            metric = by_name.get(name.value) if name is not None else None
+            if run is not None and name is not None and metric is not None:
+                label = f"✓ {format_score(metric.value)}" if metric.passed else f"✗ {shortfall(metric)}"
+                again = self._freshness.suite_again
+                # No grader and no task decides the metrics of trigger prompts.
+                of_tasks = not metric.name.startswith("trigger_")
+                stale, changes = self._of_stale_run(
+                    run,
+                    self._freshness.rewritten_metric(run, metric.name),
+                    run.tasks if of_tasks else (),
+                    awaited=self._awaits(run),
+                    since=self._since(run) if of_tasks else "",
+                )
+                label = f"{_sign(again)}{label}{stale_label(stale, changes)}"
                 value = f"{format_score(metric.value)}, threshold {format_threshold(metric.threshold)}"
                 origin = self._origin(run, stale, again)
-                yield Verdict(word, told, f"**{code(metric.name)}** {value}\n\n{origin}", changes)
+                yield Verdict(name, label, f"**{code(metric.name)}** {value}\n\n{origin}", changes)
 
-    def of_task(self, node: Node, task_id: str, place: str) -> Iterator[Verdict]:
+    def of_task(self, node: Node, task_id: str) -> Iterator[Verdict]:
         """Yield the verdict of a task, and those of its expectations."""
         task = self._run.tasks.get(task_id)
         running = tuple(running_task(node, self._scores, task_id, self._now))
@@ -338,8 +330,7 @@ class _View:
         head = node.get("id") or node.get("name")
         if task is None or head is None or not task.status:
             return
-        then = self._scores.then(task.timestamp)
-        stale, changes = self._of_stale_task(task, self._judging.rewritten_task(task, place))
+        stale, changes = self._of_stale_task(task)
         label = task_label(task)
         if label == NOT_RUN and self._scores.waits(task_id):
             label = WAITS
@@ -353,22 +344,21 @@ class _View:
             lines += ["", f"The score is weighted; the plain mean is {format_score(task.plain_score)}."]
         judged = chain(task.graders.values(), task.checkpoints.values())
         shown = sorted(judged, key=lambda grader: grader.passed)[:MAX_LISTED]
-        again = self._judging.again(task)
+        again = self._freshness.again(task)
         lines += ["", *map(grader_line, shown), "", self._origin(task, stale, again)]
         lines += self._in_other_suites(task_id)
         suite = self._scores.suite_of(self._run)
         label += f" in {suite.parent.name}" if suite is not None else ""
         label = f"{_sign(again)}{label}{stale_label(stale, changes)}"
-        told = Verdict(head, label, "\n".join(lines), changes)
-        yield from running or (told,)
-        yield from self._of_expectations(node, task, then, place, is_old=bool(stale))
+        yield from running or (Verdict(head, label, "\n".join(lines), changes),)
+        yield from self._of_expectations(node, task, is_old=bool(stale))
 
     def of_assertions(self, case: Node, task_id: str) -> Iterator[Verdict]:
         """Yield whether each assertion of a case held."""
         task = self._run.tasks.get(task_id)
         if task is None:
             return
-        is_old = bool(self._judging.rewritten_task(task, task_id))
+        is_old = bool(self._freshness.rewritten_task(task))
         for node, name, place in assertions_with_graders(case):
             grader = task.graders.get(name)
             checks = grader.checks if grader is not None else ()
@@ -392,7 +382,7 @@ class _View:
             if task is None or not task.status:
                 labels.append(NOT_RUN)
             else:
-                stale, changes = self._of_stale_task(task, self._judging.rewritten_part(task))
+                stale, changes = self._of_stale_task(task)
                 labels.append(task_label(task) + stale_label(stale, changes))
         return min(labels, key=lambda label: (_WORST_FIRST.index(label[0]), STALE not in label))
 
@@ -411,13 +401,12 @@ class _View:
         label = suite_graders_label(graders) + stale_label(stale, changes)
         yield Verdict(head, label, "\n".join(lines), changes, "inherited")
 
-    def _of_expectations(
-        self, node: Node, task: TaskResult, then: Values | None, place: str, *, is_old: bool
-    ) -> Iterator[Verdict]:
+    def _of_expectations(self, node: Node, task: TaskResult, *, is_old: bool) -> Iterator[Verdict]:
         expected = node.get("expected")
         if expected is None:
             return
-        was = then.get((place, "//expected")) if then is not None else None
+        then = self._freshness.then(task.id, task.timestamp)
+        was = then.get(EXPECTED) if then is not None else None
         written = expected.to_python()
         for name in NAMES_OF_EXPECTED:
             grader, mark, known = task.graders.get(name), "", was
@@ -428,8 +417,8 @@ class _View:
                 rule = rule_at(expected, check.path, known)
                 if rule is not None:
                     tooltip = fenced(check.message) if check.message else ""
-                    said = mark + check_label(check.passed_trials, check.trials)
-                    yield Verdict(marked_node(rule), said, tooltip, kind="check", is_old=is_old and not mark)
+                    label = mark + check_label(check.passed_trials, check.trials)
+                    yield Verdict(marked_node(rule), label, tooltip, kind="check", is_old=is_old and not mark)
 
     def of_prompts(self, root: Node) -> Iterator[Verdict]:
         """Yield whether each trigger prompt was answered rightly; one that was rewritten has no verdict."""
@@ -446,7 +435,9 @@ class _View:
         stale = why_stale(
             changes=changes,
             agent=self._scores.recorded.other_agent(result.timestamp),
-            awaited=self._scores.awaits_prompt(self._run, result),
+            awaited=self._active.await_prompt(
+                self._suite, result.prompt, result.timestamp, should_trigger=result.should_trigger
+            ),
             since=describe_later_run(
                 result.later if result.later and result.timestamp < result.later.started else None
             ),
@@ -492,8 +483,8 @@ def cut_label(run: RunResult) -> str:
     word = cut_reason(run).partition(";")[0].removeprefix("the run was ")
     total = max(run.planned, len(run.tasks))
     statuses = [task.status for task in run.tasks.values() if task.trials]
-    counts = [(statuses.count(status), said) for status, said in _SAID]
-    judged = ", ".join(f"{count} {said}" for count, said in counts if count)
+    counts = [(statuses.count(status), word) for status, word in _SAID]
+    judged = ", ".join(f"{count} {word}" for count, word in counts if count)
     return f"! {word} · {judged or 'none judged'} of {counted(total, 'task')}"
 
 

@@ -167,7 +167,9 @@ def _failed_names(task: TaskResult) -> list[str]:
 
 def waits(task: TaskResult) -> bool:
     """Return whether an answer waits for a person's verdict."""
-    return any(said.status == "pending" for said in chain(task.graders.values(), task.checkpoints.values()))
+    return any(
+        verdict.status == "pending" for verdict in chain(task.graders.values(), task.checkpoints.values())
+    )
 
 
 def task_line(task: TaskResult) -> str:
@@ -225,8 +227,8 @@ def why_broken(run: RunResult) -> str:
 def prompt_line(prompt: PromptResult) -> str:
     """Return a trigger prompt and how it went, as an item of a list in Markdown."""
     label = prompt_label(prompt)
-    said = f"! {code(label.removeprefix('! '))}" if prompt.error else label
-    return f"- {code(prompt.prompt)} {said}"
+    shown = f"! {code(label.removeprefix('! '))}" if prompt.error else label
+    return f"- {code(prompt.prompt)} {shown}"
 
 
 def shortfall(metric: MetricOutcome) -> str:

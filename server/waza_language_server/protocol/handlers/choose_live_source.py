@@ -34,7 +34,7 @@ MOST_TRIALS = 5
 
 
 async def choose_baseline(ls: WazaServer, arguments: Sequence[object], _token: object) -> dict[str, Any]:
-    """Change the test bed of a suite; answer which it is now."""
+    """Change the recorded baseline of a suite; answer which it is now."""
     given = only_argument(arguments)
     suite = target_of(given.get("id"), TEST_BED).suite
     if not ls.judges_live:
@@ -42,17 +42,17 @@ async def choose_baseline(ls: WazaServer, arguments: Sequence[object], _token: o
     run = ls.session.project.scores.results(suite)
     if run is None:
         raise refused(f"{suite} has no recorded run yet; run it first.", FAILED)
-    known, chosen = await _runs(ls, suite), ls.beds.of(suite)
+    known, chosen = await _runs(ls, suite), ls.baselines.of(suite)
     if "results" in given or "trial" in given:
-        bed = _given(given, known, chosen)
+        baseline = _given(given, known, chosen)
     else:
         trials = max((task.trials for task in run.tasks.values()), default=0)
-        bed = await _asked(ls, known, chosen, trials)
-    if bed != chosen:
-        ls.beds.choose(suite, bed)
-        ls.live.change_bed(suite)
+        baseline = await _asked(ls, known, chosen, trials)
+    if baseline != chosen:
+        ls.baselines.choose(suite, baseline)
+        ls.live.change_baseline(suite)
         ls.refresh.scores_changed()
-    return {"results": None if bed.record is None else str(bed.record), "trial": bed.trial}
+    return {"results": None if baseline.record is None else str(baseline.record), "trial": baseline.trial}
 
 
 async def _runs(ls: WazaServer, suite: Path) -> dict[Path, tuple[datetime, str]]:
@@ -88,14 +88,14 @@ async def _asked(
     """Ask the user for a run or a trial; without an answer nothing changes."""
     if not ls.abilities.asks_the_user:
         raise refused("waza.testBed needs `results` or `trial` in this editor.", FAILED)
-    beds = {NEWEST: LiveBaseline(None, chosen.trial)}
+    baselines = {NEWEST: LiveBaseline(None, chosen.trial)}
     for record, (started, verdict) in list(known.items())[:MOST_RUNS]:
-        beds[f"Run of {local_time(started) or SOME_TIME_AGO}, {verdict}"] = LiveBaseline(
+        baselines[f"Run of {local_time(started) or SOME_TIME_AGO}, {verdict}"] = LiveBaseline(
             record, chosen.trial, started
         )
     if trials > 1:
-        beds[ALL] = LiveBaseline(chosen.record, None, chosen.started)
+        baselines[ALL] = LiveBaseline(chosen.record, None, chosen.started)
         for trial in range(1, min(trials, MOST_TRIALS) + 1):
-            beds[f"Trial {trial}"] = LiveBaseline(chosen.record, trial, chosen.started)
+            baselines[f"Trial {trial}"] = LiveBaseline(chosen.record, trial, chosen.started)
     question = "On which recorded trials are graders evaluated while you type?"
-    return beds.get(await ls.ask(types.MessageType.Info, question, beds) or "", chosen)
+    return baselines.get(await ls.ask(types.MessageType.Info, question, baselines) or "", chosen)

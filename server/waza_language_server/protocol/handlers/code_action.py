@@ -5,6 +5,7 @@ Clients without lenses get the commands of the lenses here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,6 @@ from waza_language_server.features.actions.code_actions import (
     most_tried,
     not_tried,
 )
-from waza_language_server.features.actions.inline_task import extract_task
 from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.protocol.convert import Converter
@@ -28,7 +28,7 @@ from waza_language_server.protocol.edit_conversion import FileConverter
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.features.actions.code_actions import CodeAction
@@ -37,6 +37,12 @@ if TYPE_CHECKING:
     from waza_language_server.project.rules import Rule
     from waza_language_server.protocol.server import WazaServer
 
+_REFACTORINGS = (
+    types.CodeActionKind.RefactorExtract,
+    types.CodeActionKind.RefactorInline,
+    types.CodeActionKind.RefactorMove,
+    types.CodeActionKind.RefactorRewrite,
+)
 RUNS = "waza.run"
 """The kind of the actions that are the lenses of the items around the cursor."""
 
@@ -50,21 +56,14 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
     document = ls.session.document(params.text_document.uri)
     if document is None or not ls.abilities.knows_code_actions:
         return None
-    asked = _asked(params.context.only)
-    quick = params.context.only is None or _wants(types.CodeActionKind.QuickFix.value, asked)
-    everything = _wants(types.CodeActionKind.SourceFixAll.value, asked)
-    extract = params.context.only is None or _wants(types.CodeActionKind.RefactorExtract.value, asked)
-    extract = extract and ls.abilities.creates_files
-    rewrite = params.context.only is None or _wants(types.CodeActionKind.RefactorRewrite.value, asked)
-    inline = params.context.only is None or _wants(types.CodeActionKind.RefactorInline.value, asked)
-    inline = inline and ls.abilities.deletes_files
-    move = params.context.only is None or _wants(types.CodeActionKind.RefactorMove.value, asked)
-    if not (quick or everything or extract or inline or move or rewrite):
+    only = params.context.only
+    quick = _wants(types.CodeActionKind.QuickFix, only)
+    everything = _wants(types.CodeActionKind.SourceFixAll, only, unasked=False)
+    if not (quick or everything or any(_wants(kind, only) for kind in _REFACTORINGS)):
         return []
     convert = Converter(document, ls.session.encoding, ls.abilities)
     span = Span(convert.offset(params.range.start), convert.offset(params.range.end))
     problems = await ls.diagnostics.problems_of(document)
-    workspace = ls.session.workspace
     found: list[CodeAction] = []
     if problems is not None and quick:
         found += await _quick_fixes(ls, document, span, problems, params.context)
@@ -72,40 +71,62 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
         found += await _recorded_fixes(ls, document, span)
     if problems is not None and everything:
         found += await _all_safe_fixes(ls, document, problems)
-    if extract:
-        action = await ls.diagnostics.on_snapshot(document, lambda: extract_task(document, workspace, span))
-        found += [action] if action is not None else []
-    if inline:
-        from waza_language_server.features.actions.inline_task import inline_task
-
-        action = await ls.diagnostics.on_snapshot(document, lambda: inline_task(document, workspace, span))
-        found += [action] if action is not None else []
-    if move:
-        from waza_language_server.features.actions.move_grader import moved_grader
-
-        found += (
-            await ls.diagnostics.on_snapshot(document, lambda: moved_grader(document, workspace, span)) or ()
-        )
-    if problems is not None and rewrite:
-        from waza_language_server.features.actions.refactorings import refactorings
-
-        found += (
-            await ls.diagnostics.on_snapshot(
-                document, lambda: refactorings(document, workspace, span, problems)
-            )
-            or ()
-        )
-    commands = await _conversions(ls, document, span) if rewrite else []
-    runs: Sequence[CodeLens] = ()
-    chosen = params.context.trigger_kind != types.CodeActionTriggerKind.Automatic
-    chosen = chosen and (params.context.only is None or _wants(RUNS, asked))
+    found += await _refactorings(ls, document, span, problems, only)
+    commands: list[types.CodeAction] = []
+    if _wants(types.CodeActionKind.RefactorRewrite, only):
+        commands += await _conversions(ls, document, span)
+    chosen = params.context.trigger_kind != types.CodeActionTriggerKind.Automatic and _wants(RUNS, only)
     if chosen and not ls.abilities.shows_code_lenses:
-        runs = await ls.diagnostics.on_snapshot(document, lambda: _lenses_around(ls, document, span)) or ()
+        runs = await ls.diagnostics.on_snapshot(document, lambda: _lenses_around(ls, document, span))
+        commands += (convert.run_action(lens, RUNS) for lens in runs or ())
     if not ls.session.is_current(document):
         return None
     actions = await ls.diagnostics.on_snapshot(document, lambda: _converted(ls, document, found))
-    commands += (convert.run_action(lens, RUNS) for lens in runs)
     return None if actions is None else [*actions, *commands]
+
+
+def _wants(
+    kind: types.CodeActionKind | str,
+    only: Sequence[types.CodeActionKind | str] | None,
+    *,
+    unasked: bool = True,
+) -> bool:
+    """Return whether a kind or a parent was requested: "source" is above "source.fixAll", "" above all.
+
+    Without any request it is offered if ``unasked``.
+    """
+    if only is None:
+        return unasked
+    name, *asked = (str(getattr(each, "value", each)) for each in (kind, *only))
+    return any(other in ("", name) or name.startswith(f"{other}.") for other in asked)
+
+
+async def _refactorings(
+    ls: WazaServer,
+    document: Document,
+    span: Span,
+    problems: Sequence[Problem] | None,
+    only: Sequence[types.CodeActionKind | str] | None,
+) -> list[CodeAction]:
+    from waza_language_server.features.actions.inline_task import extract_task, inline_task
+    from waza_language_server.features.actions.move_grader import moved_grader
+    from waza_language_server.features.actions.refactorings import refactorings
+
+    workspace = ls.session.workspace
+    makers: list[Callable[[], Sequence[CodeAction] | CodeAction | None]] = []
+    if ls.abilities.creates_files and _wants(types.CodeActionKind.RefactorExtract, only):
+        makers.append(lambda: extract_task(document, workspace, span))
+    if ls.abilities.deletes_files and _wants(types.CodeActionKind.RefactorInline, only):
+        makers.append(lambda: inline_task(document, workspace, span))
+    if _wants(types.CodeActionKind.RefactorMove, only):
+        makers.append(lambda: moved_grader(document, workspace, span))
+    if problems is not None and _wants(types.CodeActionKind.RefactorRewrite, only):
+        makers.append(lambda: refactorings(document, workspace, span, problems))
+    found: list[CodeAction] = []
+    for make in makers:
+        made = await ls.diagnostics.on_snapshot(document, make)
+        found += () if made is None else made if isinstance(made, Sequence) else (made,)
+    return found
 
 
 async def _quick_fixes(
@@ -185,15 +206,6 @@ def _lenses_around(ls: WazaServer, document: Document, span: Span) -> Sequence[C
     affected = ls.affected.for_lenses
     lenses = lenses_around(document, ls.session.workspace, span, running, expected, affected)
     return [lens for lens in lenses if lens.kind in ls.options.lens]
-
-
-def _asked(kinds: Sequence[types.CodeActionKind | str] | None) -> list[str]:
-    return [str(getattr(kind, "value", kind)) for kind in kinds or ()]
-
-
-def _wants(kind: str, asked: Sequence[str]) -> bool:
-    """Return whether a kind or a parent was requested: "source" is above "source.fixAll", "" above all."""
-    return any(other == "" or kind == other or kind.startswith(f"{other}.") for other in asked)
 
 
 async def _recorded_fixes(ls: WazaServer, document: Document, span: Span) -> list[CodeAction]:

@@ -9,40 +9,40 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
+from waza_engine.results.json_values import block_of
 from waza_language_server.analysis.directives import known_severities
 from waza_language_server.protocol.client import ShownKinds, known_live
 
 if TYPE_CHECKING:
     from lsprotocol import types
 
+    from waza_engine.results.json_values import Block
     from waza_language_server.protocol.server import WazaServer
 
 
 def did_change(ls: WazaServer, params: types.DidChangeConfigurationParams) -> None:
     """Take the interpreter and the severities from clients that send their settings along."""
     settings: Any = params.settings
-    section: Any = cast("dict[str, Any]", settings).get("waza") if isinstance(settings, dict) else None
-    if not isinstance(section, dict):
-        return
-    _take_severities(ls, cast("dict[str, Any]", section).get("diagnostics"))
-    _take_live(ls, cast("dict[str, Any]", section).get("live"))
-    _take_run_options(ls, cast("dict[str, Any]", section))
-    _take_shown(ls, cast("dict[str, Any]", section))
-    interpreter: Any = cast("dict[str, Any]", section).get("interpreter")
+    section = block_of(cast("Block", settings if isinstance(settings, dict) else {}), "waza")
+    _take_severities(ls, block_of(section, "diagnostics"))
+    _take_live(ls, block_of(section, "live"))
+    _take_run_options(ls, section)
+    _take_shown(ls, section)
+    interpreter = section.get("interpreter")
     if isinstance(interpreter, str) and interpreter and ls.trusted:
         ls.options = replace(ls.options, interpreter=interpreter)
         ls.runs.use_interpreter(interpreter)
         ls.plug_in_types.forget()
 
 
-def _take_live(ls: WazaServer, section: object) -> None:
-    live = known_live(cast("dict[str, object]", section).get("enable")) if isinstance(section, dict) else None
+def _take_live(ls: WazaServer, section: Block) -> None:
+    live = known_live(section.get("enable"))
     if live is not None and live != ls.options.live:
         ls.options = replace(ls.options, live=live)
         ls.live.start_again()
 
 
-def _take_run_options(ls: WazaServer, section: dict[str, Any]) -> None:
+def _take_run_options(ls: WazaServer, section: Block) -> None:
     run, by_folder = section.get("run"), section.get("runByFolder")
     if isinstance(run, dict):
         ls.options = replace(ls.options, run=cast("dict[str, object]", run))
@@ -58,7 +58,7 @@ def _take_run_options(ls: WazaServer, section: dict[str, Any]) -> None:
     ls.refresh.ask_for_marks()
 
 
-def _take_shown(ls: WazaServer, section: dict[str, Any]) -> None:
+def _take_shown(ls: WazaServer, section: Block) -> None:
     before = ls.options
     if isinstance(section.get("lens"), dict):
         ls.options = replace(ls.options, lens=ShownKinds.of(section["lens"]))
@@ -70,10 +70,9 @@ def _take_shown(ls: WazaServer, section: dict[str, Any]) -> None:
         ls.refresh.ask_for_hints()
 
 
-def _take_severities(ls: WazaServer, section: object) -> None:
-    if not isinstance(section, dict) or "severity" not in section:
+def _take_severities(ls: WazaServer, section: Block) -> None:
+    if "severity" not in section:
         return
-    ls.options = replace(ls.options, severity=cast("dict[str, object]", section)["severity"])
-    severities = known_severities(cast("dict[str, object]", section)["severity"])
-    if ls.session.use_severities(severities):
+    ls.options = replace(ls.options, severity=section["severity"])
+    if ls.session.use_severities(known_severities(section["severity"])):
         ls.refresh.rules_changed()

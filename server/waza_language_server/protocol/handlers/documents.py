@@ -50,7 +50,7 @@ def did_save(ls: WazaServer, params: types.DidSaveTextDocumentParams) -> None:
     ls.refresh.closed_files_changed(_paths(params.text_document.uri))
     ls.refresh.costs_changed()
     affected = ls.made("affected")
-    if affected is not None and affected.in_use:
+    if affected:
         ls.refresh.ask_for_lenses()
 
 

@@ -117,26 +117,26 @@ def _events(answer: Block, asked: Container[str], concluded: Container[str]) -> 
     for task, found in blocks_by_name(answer, "tasks").items():
         if task not in asked:
             continue
-        for grader, said in blocks_by_name(found, "graders").items():
-            if said.get("origin") == "recorded":
+        for grader, verdict in blocks_by_name(found, "graders").items():
+            if verdict.get("origin") == "recorded":
                 kept = f"{grader}: as recorded, because judging it again is not free"
                 yield {"kind": "output", "task": task, "grader": grader, "message": kept}
             # A grader that waits for a person has no score.
-            score = () if said.get("status") == "pending" else ("score",)
+            score = () if verdict.get("status") == "pending" else ("score",)
             yield {
                 "kind": "graded",
                 "task": task,
                 "trial": 1,
                 "grader": grader,
-                "message": said.get("feedback"),
-                **{key: said[key] for key in (*score, "passed", "status", "failures") if key in said},
+                "message": verdict.get("feedback"),
+                **{key: verdict[key] for key in (*score, "passed", "status", "failures") if key in verdict},
             }
         of_all = block_of(block_of(found, "with_recorded"), "conclusion")
         is_whole = bool(of_all) and task in concluded
         conclusion = of_all if is_whole else block_of(found, "conclusion")
         kind = _KINDS.get(str(conclusion.get("verdict")), "skipped")
-        told: Event = {"kind": kind, "task": task, "conclusion": conclusion}
-        yield {**told, "with_recorded": True} if is_whole else told
+        closing: Event = {"kind": kind, "task": task, "conclusion": conclusion}
+        yield {**closing, "with_recorded": True} if is_whole else closing
     yield {"kind": "ended", "status": "completed", "conclusion": block_of(answer, "conclusion")}
 
 

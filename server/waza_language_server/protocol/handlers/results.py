@@ -31,10 +31,9 @@ if TYPE_CHECKING:
     from waza_engine.results.reading.scores import TaskResult
     from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.protocol.own_requests import (
-        RecordedRunsParams,
+        ItemParams,
         RecordedTextParams,
         ResultDocumentParams,
-        ReviewsParams,
         TrialDocumentParams,
     )
     from waza_language_server.protocol.server import WazaServer
@@ -87,7 +86,7 @@ def _tasks_of(ls: WazaServer, target: RunnableId, record: Path) -> list[TaskResu
     ]
 
 
-async def recorded_runs(ls: WazaServer, params: RecordedRunsParams) -> list[dict[str, Any]]:
+async def recorded_runs(ls: WazaServer, params: ItemParams) -> list[dict[str, Any]]:
     """Return the recorded runs of the item with an id, the newest first."""
     answer = await ask_engine(ls, "result.runs", _question(_target(ls, params.id, RECORDED_RUNS)))
     return [
@@ -153,7 +152,7 @@ _ASKED_CHARACTERS = 600
 _SAID = ("passed", "score", "comment")
 
 
-async def reviews(ls: WazaServer, params: ReviewsParams) -> list[dict[str, Any]]:
+async def reviews(ls: WazaServer, params: ItemParams) -> list[dict[str, Any]]:
     """Return the answers of a suite, a task or a grader that wait for a person."""
     return await _waiting(ls, target_of(params.id, REVIEWS, "a suite, a task or a grader"))
 
@@ -165,11 +164,11 @@ async def review(ls: WazaServer, arguments: Sequence[object], _token: object) ->
     ``grader`` in place of an unknown id. Without ``passed`` the user is asked about the first pending answer.
     """
     given = only_argument(arguments)
-    said = {key: value for key in _SAID if (value := given.pop(key, None)) not in (None, "")}
+    verdict = {key: value for key in _SAID if (value := given.pop(key, None)) not in (None, "")}
     which = {"path": given.pop("results", None), "trial": given.pop("trial", None)}
     target = run_request(REVIEW, [given]).target
-    if "passed" not in said:
-        if said:
+    if "passed" not in verdict:
+        if verdict:
             raise refused(f"{REVIEW} needs `passed` beside a score or a comment.")
         waiting = await _waiting(ls, target)
         if not waiting:
@@ -178,10 +177,10 @@ async def review(ls: WazaServer, arguments: Sequence[object], _token: object) ->
         passed = await _asked(ls, first)
         if passed is None:
             return {"item": None}
-        said = {"passed": passed}
+        verdict = {"passed": passed}
         which = {"path": first["results"], "trial": first["trial"]}
         target = RunnableId(target.suite, first["task"], first["grader"])
-    answer = await _ask(ls, "review.add", target, {**which, **said})
+    answer = await _ask(ls, "review.add", target, {**which, **verdict})
     ls.refresh.scores_changed()
     return {"item": answer["item"]}
 
@@ -208,5 +207,5 @@ async def _asked(ls: WazaServer, waiting: dict[str, Any]) -> bool | None:
     output: str = waiting["output"]
     shown = output if len(output) <= _ASKED_CHARACTERS else f"{output[:_ASKED_CHARACTERS]}…"
     question = message(f"{which}: {waiting['instructions'] or 'does it pass?'}\n\n{shown}")
-    said = await ls.ask(types.MessageType.Info, question, [PASSED, FAILED_IT])
-    return None if said is None else said == PASSED
+    answer = await ls.ask(types.MessageType.Info, question, [PASSED, FAILED_IT])
+    return None if answer is None else answer == PASSED

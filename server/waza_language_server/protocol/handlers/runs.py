@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from waza_language_server.engine.runs import Run
     from waza_language_server.project.runnable_id import RunnableId
-    from waza_language_server.protocol.own_requests import AffectedParams, ModelsParams
+    from waza_language_server.protocol.own_requests import ItemParams
     from waza_language_server.protocol.server import WazaServer
     from waza_language_server.protocol.services.affected import AffectedSuite
     from waza_language_server.protocol.services.run_requests import RunRequest
@@ -70,8 +70,8 @@ async def run_affected(
     found = await _changed(ls, target.suite, request.options)
     if not found.tasks:
         title = suite_title(ls.session.project, target.suite)
-        said = f"Nothing to run: no task of {title} has changed since its newest result."
-        ls.tell(types.MessageType.Info, message(said))
+        text = f"Nothing to run: no task of {title} has changed since its newest result."
+        ls.tell(types.MessageType.Info, message(text))
         return {"status": "completed", "resultsFile": None, "message": None}
     if len(found.tasks) < found.of:
         tasks = [literal_glob(task) for task in found.tasks]
@@ -107,14 +107,14 @@ async def progress_cancelled(ls: WazaServer, params: types.WorkDoneProgressCance
     await _cancel_all(ls, [run for run in ls.runs.active if run.key == key])
 
 
-async def affected(ls: WazaServer, params: AffectedParams) -> dict[str, Any]:
+async def affected(ls: WazaServer, params: ItemParams) -> dict[str, Any]:
     """Return the ids of the changed items of a suite as ``items``, and its number of tasks as ``of``."""
     suite = target_of(params.id, AFFECTED).suite
     found = await _changed(ls, suite)
     return {"items": found.items(suite), "of": found.of}
 
 
-async def models(ls: WazaServer, params: ModelsParams) -> list[dict[str, str]]:
+async def models(ls: WazaServer, params: ItemParams) -> list[dict[str, str]]:
     """Return ``{name, words}`` of each model that a run of a suite may ask, once, the nearest first."""
     from waza_language_server.features.hover.model_prices import known_models
 

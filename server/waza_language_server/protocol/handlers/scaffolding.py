@@ -87,7 +87,7 @@ async def new_suite(ls: WazaServer, arguments: Sequence[object], _token: object)
             made["files"] = []
         ls.refresh.files_changed()
     elif change is not None:
-        await _apply(ls, change)
+        await _apply(ls, change, "New suite", "text")
     return {**made, "eval": str(_path(uri))}
 
 
@@ -185,12 +185,11 @@ def _filled(ls: WazaServer, uri: str, text: str) -> types.WorkspaceEdit:
     return FileConverter(ls.session, ls.abilities).workspace_edit(edit)
 
 
-async def _apply(ls: WazaServer, change: types.WorkspaceEdit) -> None:
-    answer = await ls.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(change, "New suite"))
+async def _apply(ls: WazaServer, edit: types.WorkspaceEdit, name: str, what: str) -> None:
+    answer = await ls.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(edit, name))
     if not answer.applied:
-        raise refused(
-            f"The editor did not take the text: {answer.failure_reason or 'no reason given'}.", FAILED
-        )
+        reason = answer.failure_reason or "no reason given"
+        raise refused(f"The editor did not take the {what}: {reason}.", FAILED)
 
 
 async def _show(ls: WazaServer, file: Path) -> None:
@@ -276,11 +275,7 @@ async def new_grader_from_text(ls: WazaServer, arguments: Sequence[object], _tok
     action = found.get(str(title))
     if action is None or action.edit is None:
         raise refused(f"{NEW_GRADER_FROM_TEXT} has no such title now: {title!s:.300}", FAILED)
-    answer = await ls.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(action.edit, "New grader"))
-    if not answer.applied:
-        raise refused(
-            f"The editor did not take the change: {answer.failure_reason or 'no reason given'}.", FAILED
-        )
+    await _apply(ls, action.edit, "New grader", "change")
     return {"title": action.title}
 
 

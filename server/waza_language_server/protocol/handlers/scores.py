@@ -46,7 +46,10 @@ def inlay_hint(ls: WazaServer, params: types.InlayHintParams) -> list[types.Inla
         shown = Span(convert.offset(params.range.start), convert.offset(params.range.end))
         hints = _hints_of_skill(ls, skill)
         if "requirement" in wanted:
-            hints += _hints_of_requirements(ls, skill)
+            from waza_language_server.features.scores.requirement_hints import requirement_hints
+
+            suites = ls.session.suites_of_skills.of(skill, ls.session.project)
+            hints += requirement_hints(skill, suites, ls.session.project)
         kept = [hint for hint in hints if hint.kind in wanted and shown.contains(hint.offset)]
         return list(convert.inlay_hints(shortened_hints(kept, skill.lines)))
 
@@ -61,13 +64,6 @@ def _hints_of_skill(ls: WazaServer, skill: SkillFile) -> tuple[InlayHint, ...]:
 
     suites = ls.session.suites_of_skills.of(skill, ls.session.project)
     return skill_hints(skill, suites, ls.session.workspace)
-
-
-def _hints_of_requirements(ls: WazaServer, skill: SkillFile) -> tuple[InlayHint, ...]:
-    from waza_language_server.features.scores.requirement_hints import requirement_hints
-
-    suites = ls.session.suites_of_skills.of(skill, ls.session.project)
-    return requirement_hints(skill, suites, ls.session.project)
 
 
 def _look_at_histories(ls: WazaServer, document: Document) -> None:

@@ -28,8 +28,8 @@ def did_change(ls: WazaServer, params: types.DidChangeWatchedFilesParams) -> Non
     results = {change.uri for change in params.changes if _RESULTS.search(str(path_of(change.uri) or ""))}
     if results:
         ls.refresh.scores_changed()
-    told = results | journals
-    others = [path_of(change.uri) for change in params.changes if change.uri not in told]
+    handled = results | journals
+    others = [path_of(change.uri) for change in params.changes if change.uri not in handled]
     if ls.judges_live and any(path in ls.live.files for path in others):
         ls.live.edited(anyway=True)
         others = [path for path in others if path not in ls.live.files]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.results.freshness import agent_differs
+from waza_engine.results.json_values import Block, texts_of
 from waza_language_server.features.runnables.code_lens import nothing_affected
 from waza_language_server.project.changed_inputs import CurrentFiles
 from waza_language_server.project.runnable_id import RunnableId
@@ -21,7 +22,6 @@ from waza_language_server.protocol.services.engine_answers import EngineAnswers
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import RunResult
     from waza_language_server.features.runnables.code_lens import Affected
-    from waza_language_server.protocol.server import WazaServer
 
 ANSWER_WITHIN_SECONDS = 60.0
 
@@ -40,33 +40,22 @@ class AffectedSuite:
         return [str(RunnableId(suite, task)) for task in self.tasks]
 
 
-class AffectedTasks:
+class AffectedTasks(EngineAnswers[Path, tuple[int, int]]):
     """The changes in suites, as runs with the client's own settings would find them."""
 
-    def __init__(self, ls: WazaServer) -> None:
-        self._ls = ls
-        self._answers = EngineAnswers[Path, tuple[int, int]](ls, "The changes in", self._draw)
+    about = "The changes in"
 
     def of(self, suite: Path, recorded: RunResult | None) -> tuple[int, int] | None:
         """Return how many tasks of a suite have changed, of how many, as far as that is known."""
         if recorded is not None:
-            self._answers.want(suite, lambda: self._ask(suite, recorded))
+            self.want(suite, lambda: self._ask(suite, recorded))
         # An old number is worse than none.
-        return self._answers.fresh(suite)
+        return self.fresh(suite)
 
     @property
     def for_lenses(self) -> Affected:
         """Return ``of`` for clients whose lenses show it."""
         return self.of if "affected" in self._ls.options.lens else nothing_affected
-
-    def forget(self) -> None:
-        """Request answers again at their next use: files, results or settings have changed."""
-        self._answers.forget()
-
-    @property
-    def in_use(self) -> bool:
-        """Return whether it was used."""
-        return bool(self._answers)
 
     async def of_suite(self, suite: Path, options: Mapping[str, Any] | None = None) -> AffectedSuite:
         """Return the current changes in a suite for a run with these options, named as in ``eval.run``.
@@ -75,10 +64,8 @@ class AffectedTasks:
         """
         request = {"path": str(suite), **(self._ls.run_settings.of(suite) if options is None else options)}
         answer = await self._ls.runs.ask("run.affected", request, ANSWER_WITHIN_SECONDS)
-        found = cast("Mapping[str, object]", answer if isinstance(answer, Mapping) else {})
-        tasks, of = found.get("tasks"), found.get("of")
-        listed = cast("list[object]", tasks) if isinstance(tasks, list) else []
-        names = tuple(name for name in listed if isinstance(name, str))
+        found = cast("Block", answer if isinstance(answer, Mapping) else {})
+        names, of = texts_of(found.get("tasks")), found.get("of")
         return AffectedSuite(names, of if isinstance(of, int) else len(names))
 
     async def _ask(self, suite: Path, recorded: RunResult) -> tuple[int, int] | None:
@@ -87,8 +74,8 @@ class AffectedTasks:
         changed = await self.of_suite(suite)
         return len(changed.tasks), changed.of
 
-    def _draw(self, _suite: Path, _before: tuple[int, int] | None, found: tuple[int, int] | None) -> None:
-        # Else the lenses are as they were drawn.
+    def arrived(self, key: Path, before: tuple[int, int] | None, found: tuple[int, int] | None) -> None:
+        """Draw the lenses again if there is one that runs the changed tasks."""
         if found is not None and 0 < found[0] < found[1]:
             self._ls.refresh.ask_for_lenses()
 
@@ -110,12 +97,7 @@ class AffectedTasks:
                 agent_differs(origin.executor, origin.model, outline.executor or None, outline.model or "")
             ):
                 return True
-            changes = project.scores.inputs.changed(origin, suite, today, _is_no_suite_file)
-            if changes:
+            # Every input file of a run is compared, also those of the suite.
+            if project.scores.inputs.changed(origin, suite, today, lambda _path: False):
                 return True
         return False
-
-
-def _is_no_suite_file(_path: Path) -> bool:
-    """Return False: every input file of a run is compared."""
-    return False

@@ -7,13 +7,12 @@ requested in an untrusted workspace: its settings may name the interpreter of th
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from contextlib import suppress
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from waza_engine.results.json_values import Block, blocks_by_name, number_or_none
+from waza_engine.results.json_values import blocks_by_name, blocks_of, number_or_none, text_of, whole
 from waza_engine.spec.executors import EXECUTORS
 from waza_language_server.engine.grader_types import (
     GRADER_TYPES,
@@ -27,6 +26,7 @@ from waza_language_server.features.runnables.code_lens import Estimate, SuiteEst
 from waza_language_server.project.histories import SuiteHistory, history_of
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from datetime import datetime
 
     from waza_engine.results.json_values import Block
@@ -44,23 +44,13 @@ log = logging.getLogger(__name__)
 
 
 class EngineAnswers(Generic[KeyT, FoundT]):
-    """The last answers, ``most`` of them; ``about`` precedes the key in the log if the engine fails.
+    """The last answers, ``most`` of them; ``about`` precedes the key in the log if the engine fails."""
 
-    ``came`` is called with the key, the answer before and the new one; None is no answer.
-    """
+    about = ""
+    most = 200
 
-    def __init__(
-        self,
-        ls: WazaServer,
-        about: str,
-        came: Callable[[KeyT, FoundT | None, FoundT | None], None] = lambda _key, _before, _now: None,
-        *,
-        most: int = 200,
-    ) -> None:
+    def __init__(self, ls: WazaServer) -> None:
         self._ls = ls
-        self._about = about
-        self._came = came
-        self._most = most
         self._known: dict[KeyT, FoundT | None] = {}
         self._fresh: dict[KeyT, object] = {}
         self._asked: set[KeyT] = set()
@@ -77,7 +67,7 @@ class EngineAnswers(Generic[KeyT, FoundT]):
         """Return the last answer if nothing has changed since it was requested."""
         return self._known.get(key) if key in self._fresh else None
 
-    def is_asked(self, key: KeyT) -> bool:
+    def asks_for(self, key: KeyT) -> bool:
         """Return whether an answer is on its way."""
         return key in self._asked
 
@@ -90,55 +80,52 @@ class EngineAnswers(Generic[KeyT, FoundT]):
         """Ask in the background if the answer is not known, or is one to another ``state``."""
         if self.is_wanted(key, state):
             self._asked.add(key)
-            self._ls.in_background(self._ask(key, ask, state))
+            self._ls.in_background(self._request(key, ask, state))
 
     def forget(self) -> None:
-        """Mark all answers as outdated: they are requested again at their next use."""
+        """Request answers again at their next use: files, results or settings have changed."""
         self._fresh.clear()
 
-    async def _ask(self, key: KeyT, ask: Callable[[], Awaitable[FoundT | None]], state: object) -> None:
+    async def _request(self, key: KeyT, ask: Callable[[], Awaitable[FoundT | None]], state: object) -> None:
         # Before the question: what changes from here on makes the answer an old one.
         self._fresh[key] = state
         found: FoundT | None = None
         try:
             found = await ask()
         except EngineError as error:
-            log.info("%s %s is not known: %s", self._about, key, error)
+            log.info("%s %s is not known: %s", self.about, key, error)
         finally:
             self._asked.discard(key)
         before = self._known.get(key)
-        if len(self._known) >= self._most:
+        if len(self._known) >= self.most:
             oldest = next(iter(self._known))
             del self._known[oldest]
             self._fresh.pop(oldest, None)
         self._known[key] = found
-        self._came(key, before, found)
+        self.arrived(key, before, found)
+
+    def arrived(self, key: KeyT, before: FoundT | None, found: FoundT | None) -> None:
+        """Show an answer that differs from the one before; None is no answer."""
 
 
 ANSWER_WITHIN_SECONDS = 30.0
 
 
-class Estimates:
+class Estimates(EngineAnswers[Path, SuiteEstimates]):
     """The estimates of suites, as runs with the client's own settings would come to."""
 
-    def __init__(self, ls: WazaServer) -> None:
-        self._ls = ls
-        self._answers = EngineAnswers[Path, SuiteEstimates](ls, "The cost of a run of", self._draw)
+    about = "The cost of a run of"
 
     def of(self, suite: Path, recorded: RunResult | None) -> SuiteEstimates | None:
         """Return the known estimates of a suite, and request them again if they may be outdated."""
         if recorded is not None and _costs(recorded):
-            self._answers.want(suite, lambda: self._ask(suite))
-        return self._answers.last(suite)
+            self.want(suite, lambda: self._ask(suite))
+        return self.last(suite)
 
     @property
     def for_lenses(self) -> Expected:
         """Return ``of`` for clients whose lenses show it."""
         return self.of if "cost" in self._ls.options.lens else nothing_expected
-
-    def forget(self) -> None:
-        """Request answers again at their next use: files, results or settings have changed."""
-        self._answers.forget()
 
     async def of_run(self, target: RunnableId, options: Mapping[str, Any]) -> Estimate | None:
         """Return the estimate of a run with these options, named as in ``eval.run``; None if unknown."""
@@ -155,7 +142,8 @@ class Estimates:
         request = {"path": str(suite), **self._ls.run_settings.of(suite)}
         return _suite_estimates(await self._ls.runs.ask("run.estimate", request, ANSWER_WITHIN_SECONDS))
 
-    def _draw(self, _suite: Path, before: SuiteEstimates | None, found: SuiteEstimates | None) -> None:
+    def arrived(self, key: Path, before: SuiteEstimates | None, found: SuiteEstimates | None) -> None:
+        """Draw the lenses again if they show another estimate."""
         if found != before:
             self._ls.refresh.ask_for_lenses()
 
@@ -185,28 +173,21 @@ _LISTED = ""
 """The key of the list of models among the requested names."""
 
 
-class EnginePrices:
+class EnginePrices(EngineAnswers[str, "tuple[ModelPrice, ...]"]):
     """The known prices; an unknown one is requested once."""
 
-    def __init__(self, ls: WazaServer) -> None:
-        self._ls = ls
-
-    @cached_property
-    def _answers(self) -> EngineAnswers[str, tuple[ModelPrice, ...]]:
-
-        return EngineAnswers(self._ls, "The price of", most=MOST_NAMES)
+    about = "The price of"
+    most = MOST_NAMES
 
     def listed(self) -> tuple[ModelPrice, ...] | None:
         """Return the models that suites use most; unknown at the first call."""
-        self._answers.want(_LISTED, lambda: self._ask(_LISTED))
-        return self._answers.last(_LISTED) or (None if self.asks_for(_LISTED) else ())
+        self.want(_LISTED, lambda: self._ask(_LISTED))
+        return self.last(_LISTED) or (None if self.asks_for(_LISTED) else ())
 
     async def listed_in_time(self) -> tuple[ModelPrice, ...]:
         """Return the models that suites ask most; none when the engine cannot tell."""
-        known = self._answers.last(_LISTED)
+        known = self.last(_LISTED)
         if known is None and self._ls.trusted:
-            from waza_language_server.engine.process import EngineError
-
             with suppress(EngineError):
                 return await self._ask(_LISTED)
         return known or ()
@@ -214,23 +195,17 @@ class EnginePrices:
     def of(self, name: str) -> ModelPrice | None:
         """Return the price of a model; unknown at the first call."""
         if name:
-            self._answers.want(name, lambda: self._ask(name))
-        return next(iter(self._answers.last(name) or ()), None) if name else None
-
-    def asks_for(self, name: str) -> bool:
-        """Return whether an answer is on its way."""
-        return self._answers.is_asked(name)
+            self.want(name, lambda: self._ask(name))
+        return next(iter(self.last(name) or ()), None) if name else None
 
     async def _ask(self, name: str) -> tuple[ModelPrice, ...]:
         params = {"name": name} if name else {}
         answer = await self._ls.runs.ask("model.prices", params, ANSWER_WITHIN_SECONDS)
-        from waza_engine.results.json_values import blocks_of
-
         return tuple(map(_price, blocks_of(cast("Block", answer).get("models"))))
 
 
 def _price(entry: Block) -> ModelPrice:
-    from waza_engine.results.json_values import number_or_none, text_of, whole
+    # With the first model: its module loads the tables of prices.
     from waza_engine.scoring.cost import ModelPrice
 
     return ModelPrice(
@@ -247,32 +222,27 @@ HISTORY_WITHIN_SECONDS = 60.0
 SHOWN_RUNS = 12
 
 
-class RunHistories:
+class RunHistories(EngineAnswers[Path, SuiteHistory]):
     """The requested histories of suites. The features read them from ``project/scores.py``."""
 
-    def __init__(self, ls: WazaServer) -> None:
-        self._ls = ls
-        self._answers = EngineAnswers[Path, SuiteHistory](ls, "The history of", self._take)
+    about = "The history of"
 
     def is_due(self, suite: Path, newest: datetime) -> bool:
         """Return whether to ask for the history of a suite whose newest run started then."""
         has_engine = self._ls.judges_live or self._ls.runs.has_engine
-        return has_engine and self._answers.is_wanted(suite, newest)
+        return has_engine and self.is_wanted(suite, newest)
 
     def ask(self, suite: Path, newest: datetime) -> None:
         """Ask for the history of a suite; the hints are drawn again when it has come."""
-        self._answers.want(suite, lambda: self._ask(suite), newest)
-
-    def forget(self) -> None:
-        """Request answers again at their next use: results have changed."""
-        self._answers.forget()
+        self.want(suite, lambda: self._ask(suite), newest)
 
     async def _ask(self, suite: Path) -> SuiteHistory | None:
         request = {"path": str(suite), "last": SHOWN_RUNS}
         return history_of(await self._ls.runs.ask("result.history", request, HISTORY_WITHIN_SECONDS))
 
-    def _take(self, suite: Path, _before: SuiteHistory | None, found: SuiteHistory | None) -> None:
-        if self._ls.session.project.scores.histories.take(suite, found):
+    def arrived(self, key: Path, before: SuiteHistory | None, found: SuiteHistory | None) -> None:
+        """Store a history for the features, and draw the hints again if it is another one."""
+        if self._ls.session.project.scores.histories.take(key, found):
             self._ls.refresh.ask_for_hints()
 
 

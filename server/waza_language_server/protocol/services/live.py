@@ -172,7 +172,7 @@ class LiveSessions:
                     text = f"Fixes from recorded answers are not offered. {error}"
                     self._server.tell_once("recorded fixes", types.MessageType.Warning, text)
 
-    def change_bed(self, suite: Path) -> None:
+    def change_baseline(self, suite: Path) -> None:
         """Grade a suite on the newly chosen trials; verdicts on others are dropped."""
         for key in tuple(self._sessions):
             if key[0] == suite:
@@ -230,12 +230,12 @@ class LiveSessions:
                 run = project.scores.results(suite.path)
                 if run is None or not is_at_home(self._server, suite.path):
                     continue
-                bed = self._server.beds.of(suite.path)
+                baseline = self._server.baselines.of(suite.path)
                 records = records_of(run, RunnableId(suite.path))
-                if bed.record is not None:
+                if baseline.record is not None:
                     # Its verdicts are shown together with those of the last answers.
                     tasks = {task.id: task for task in run.tasks.values() if task.trials}
-                    records = {bed.record: tasks} if bed.record.is_file() else {}
+                    records = {baseline.record: tasks} if baseline.record.is_file() else {}
                 found |= {(suite.path, record): tasks for record, tasks in records.items()}
         return found
 
@@ -243,15 +243,15 @@ class LiveSessions:
         suite, record = key
         assertions = self._server.options.live != "no assertions"
         request: dict[str, Any] = {"record": str(record), "suite": str(suite), "assertions": assertions}
-        bed = self._server.beds.of(suite)
-        request |= {} if bed.trial is None else {"trial": bed.trial}
+        baseline = self._server.baselines.of(suite)
+        request |= {} if baseline.trial is None else {"trial": baseline.trial}
         try:
             answer = await self._server.runs.ask("live.open", request, OPEN_WITHIN_SECONDS)
         except EngineError as error:
             log.info("The run %s cannot be evaluated live: %s", record, error)
             return
         session.name = str(answer["session"])
-        session.started = None if bed.is_default else datetime.fromisoformat(str(answer["started"]))
+        session.started = None if baseline.is_default else datetime.fromisoformat(str(answer["started"]))
         if self._sessions.get(key) is session:
             async with self._sending:
                 await self._send(key, session, anyway=True)

@@ -40,12 +40,12 @@ class LiveBaselines:
         self._chosen: dict[Path, LiveBaseline] = {}
 
     def of(self, suite: Path) -> LiveBaseline:
-        """Return the test bed of a suite."""
+        """Return the recorded baseline of a suite."""
         return self._chosen.get(suite, LiveBaseline())
 
-    def choose(self, suite: Path, bed: LiveBaseline) -> None:
-        """Take another test bed for a suite."""
-        self._chosen[suite] = bed
+    def choose(self, suite: Path, baseline: LiveBaseline) -> None:
+        """Take another recorded baseline for a suite."""
+        self._chosen[suite] = baseline
 
     def shown(self, suite: Path, run: RunResult) -> RecordedBaseline | None:
         """Return the recorded baseline of the verdicts of a suite; None without recorded trials."""

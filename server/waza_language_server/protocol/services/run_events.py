@@ -37,13 +37,13 @@ def tell_event(ls: WazaServer, target: RunnableId, event: Event, token: str | in
     """
     if not ls.options.run_events:
         return
-    told = cast("dict[str, Any]", _shown(event))
+    shown = cast("dict[str, Any]", _shown(event))
     item = _item(target.suite, event)
     if item is not None:
-        told["item"], told["label"] = item
+        shown["item"], shown["label"] = item
     if event.get("kind") in _PLACED:
-        told |= _located(ls, target.suite, event)
-    ls.protocol.notify(RUN_EVENT, {"id": str(target), "token": token, "event": told})
+        shown |= _located(ls, target.suite, event)
+    ls.protocol.notify(RUN_EVENT, {"id": str(target), "token": token, "event": shown})
 
 
 def _item(suite: Path, event: Event) -> tuple[str, str] | None:
@@ -108,14 +108,14 @@ class _Located:
         return _document(self._files.location(place))
 
 
-def _shown(value: object, *, said: bool = False) -> object:
+def _shown(value: object, *, is_text: bool = False) -> object:
     """Return a value of an event with invisible characters made visible in what people read."""
     if isinstance(value, Mapping):
         entries = cast("Mapping[str, object]", value).items()
-        return {key: _shown(each, said=key in _SAID) for key, each in entries}
+        return {key: _shown(each, is_text=key in _SAID) for key, each in entries}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_shown(each, said=said) for each in cast("Sequence[object]", value)]
-    return visible_lines(value) if said and isinstance(value, str) else value
+        return [_shown(each, is_text=is_text) for each in cast("Sequence[object]", value)]
+    return visible_lines(value) if is_text and isinstance(value, str) else value
 
 
 @lru_cache(maxsize=4)

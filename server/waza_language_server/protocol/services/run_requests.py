@@ -181,7 +181,7 @@ async def confirm_errors(ls: WazaServer, target: RunnableId) -> bool:
     if not found:
         return True
     more = f" There {'is' if len(found) == 2 else 'are'} {len(found) - 1} more." if found[1:] else ""
-    text = f"The verdict of this run would mean nothing. {found[0].words}{more}"
+    text = f"The verdict of this run would mean nothing. {found[0].description}{more}"
     return await ls.ask(types.MessageType.Warning, text, (RUN_ANYWAY, CANCEL)) == RUN_ANYWAY
 
 
@@ -314,13 +314,14 @@ class RunSettings:
         self._of_window = settled_options(self._ls.options.run)
         given = self._ls.options.run_by_folder
         by_uri = cast("dict[str, object]", given) if isinstance(given, dict) else dict[str, object]()
-        known = ((path_of(uri), settled_options(said)) for uri, said in by_uri.items())
+        known = ((path_of(uri), settled_options(options)) for uri, options in by_uri.items())
         # The innermost folder first: open folders may be nested.
         self._of_folders: list[tuple[Path, dict[str, Any]]] = sorted(
-            ((path, said) for path, said in known if path is not None), key=lambda each: -len(each[0].parts)
+            ((path, options) for path, options in known if path is not None),
+            key=lambda each: -len(each[0].parts),
         )
 
     def of(self, suite: Path) -> Mapping[str, Any]:
         """Return those of a suite: of the innermost folder around it that has some, else of the window."""
-        inside = (said for folder, said in self._of_folders if suite.is_relative_to(folder))
+        inside = (options for folder, options in self._of_folders if suite.is_relative_to(folder))
         return next(inside, self._of_window)

@@ -384,9 +384,9 @@ def _claimed_by(opened: Iterable[_Opened]) -> Iterator[tuple[object, ...]]:
     """Yield what open documents say that the claims of others depend on."""
     for document in (one.document for one in opened):
         if document is not None and document.kind == "eval":
-            said = outline_of(document)
-            yield document.uri, said.patterns, said.skill_directories
-            yield document.uri, said.tasks_from, said.adapter, said.recording
+            outline = outline_of(document)
+            yield document.uri, outline.patterns, outline.skill_directories
+            yield document.uri, outline.tasks_from, outline.adapter, outline.recording
         elif document is not None and document.kind == "project_config":
             yield document.uri, configured_eval_name(document.tree)
 

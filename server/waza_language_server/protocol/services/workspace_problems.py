@@ -178,8 +178,8 @@ class WorkspaceProblems(Generic[Shown]):
             document = Document(file.uri, 0, text.value, kind)
             problems = diagnose(document, workspace)
             # A list of problems shows no hints.
-            told = tuple(problem for problem in problems if problem.severity != "hint")
-            items = self._convert(document, told)
+            shown = tuple(problem for problem in problems if problem.severity != "hint")
+            items = self._convert(document, shown)
         result_id = f"{hash(tuple(items)):x}" if items else _CLEAN
         self._judged[path] = _Judged(file.uri, text.value if text.known else "", now, items, result_id)
 
