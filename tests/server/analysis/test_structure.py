@@ -1,6 +1,9 @@
 """One mistake is one problem, at the characters that are wrong, with what to write instead."""
 
+import pytest
+
 from tests.server.analysis.drawing import EVAL, TASK, drawn, graders, problems
+from waza_language_server.project.document import DocumentKind
 
 
 def test_a_valid_suite_has_no_problem() -> None:
@@ -8,49 +11,46 @@ def test_a_valid_suite_has_no_problem() -> None:
     assert problems(graders("  - {type: text, name: a, config: {contains: [done]}}\n")) == ()
 
 
-def test_duplicate_names_point_at_the_other_place() -> None:
-    text = graders(
-        "  - {type: text, name: a, config: {contains: [x]}}\n"
-        "  - {type: text, name: a, config: {contains: [y]}}\n"
-    )
-    assert drawn(text, fixes=True) == (
-        "\n"
-        "⋯\n"
-        "  - {type: text, name: a, config: {contains: [y]}}\n"
-        "                       ^ warning duplicate-grader-name: Another grader is called `a` too; the r"
-        "esult of one overwrites that of the other.\n"
-        "                         = fix: Rename to `a_2`\n"
-    )
-
-
-def test_a_grader_may_not_have_the_name_under_which_a_list_of_expected_is_recorded() -> None:
-    text = graders("  - {type: text, name: _output_contains, config: {contains: [x]}}\n")
-    assert drawn(text, fixes=True) == (
-        "\n"
-        "⋯\n"
-        "  - {type: text, name: _output_contains, config: {contains: [x]}}\n"
-        "                       ^^^^^^^^^^^^^^^^ warning duplicate-grader-name: `expected.output_contains` "
-        "is recorded as `_output_contains`, too; the result of one overwrites that of the other.\n"
-        "                         = fix: Rename to `_output_contains_2`\n"
-    )
-
-
-def test_graders_of_different_checkpoints_may_share_a_name() -> None:
-    text = TASK + (
-        "  follow_up_prompts: [More]\n"
-        "checkpoints:\n"
-        "  - name: one\n"
-        "    after_turn: 1\n"
-        "    graders:\n"
-        "      - {type: text, name: a, config: {contains: [x]}}\n"
-        "  - name: two\n"
-        "    after_turn: 2\n"
-        "    graders:\n"
-        "      - {type: text, name: a, config: {contains: [x]}}\n"
-    )
-    assert (
-        drawn(text, fixes=True)
-        == """
+DRAWINGS: dict[str, tuple[str, DocumentKind, str]] = {
+    "duplicate names point at the other place": (
+        graders(
+            "  - {type: text, name: a, config: {contains: [x]}}\n"
+            "  - {type: text, name: a, config: {contains: [y]}}\n"
+        ),
+        "task",
+        """
+⋯
+  - {type: text, name: a, config: {contains: [y]}}
+                       ^ warning duplicate-grader-name: Another grader is called `a` too; the result of one overwrites that of the other.
+                         = fix: Rename to `a_2`
+""",  # noqa: E501
+    ),
+    "a grader may not have the name under which a list of expected is recorded": (
+        graders("  - {type: text, name: _output_contains, config: {contains: [x]}}\n"),
+        "task",
+        """
+⋯
+  - {type: text, name: _output_contains, config: {contains: [x]}}
+                       ^^^^^^^^^^^^^^^^ warning duplicate-grader-name: `expected.output_contains` is recorded as `_output_contains`, too; the result of one overwrites that of the other.
+                         = fix: Rename to `_output_contains_2`
+""",  # noqa: E501
+    ),
+    "graders of different checkpoints may share a name": (
+        TASK
+        + (
+            "  follow_up_prompts: [More]\n"
+            "checkpoints:\n"
+            "  - name: one\n"
+            "    after_turn: 1\n"
+            "    graders:\n"
+            "      - {type: text, name: a, config: {contains: [x]}}\n"
+            "  - name: two\n"
+            "    after_turn: 2\n"
+            "    graders:\n"
+            "      - {type: text, name: a, config: {contains: [x]}}\n"
+        ),
+        "task",
+        """
 ⋯
   - name: one
     ^^^^ warning unknown-key: This item of `checkpoints` has no key `name`; it has no effect.
@@ -61,8 +61,43 @@ def test_graders_of_different_checkpoints_may_share_a_name() -> None:
     ^^^^ warning unknown-key: This item of `checkpoints` has no key `name`; it has no effect.
       = fix: Turn `name` into a comment
       = fix: Delete `name`
-"""
-    )
+""",
+    ),
+    "wrong characters are counted in code points": (
+        graders("  - {type: text, name: '日本😋', config: {contians: [x]}}\n"),
+        "task",
+        """
+⋯
+  - {type: text, name: '日本😋', config: {contians: [x]}}
+                                          ^^^^^^^^ error unknown-key: `config` has no key `contians`; did you mean `contains`? Without it nothing is checked.
+                                            = fix: Change to `contains`
+""",  # noqa: E501
+    ),
+    "nothing cascades from broken yaml": (
+        graders('  - type: text\n    name: "a\n    config:\n      contains: [x]\n'),
+        "task",
+        """
+⋯
+    name: "a
+          ^^ error yaml-syntax: The quote opened here is never closed; end the text with `"`.
+            = fix: Add the closing `"`
+""",
+    ),
+    "several documents": (
+        TASK + ("---\nid: u\n"),
+        "task",
+        """
+⋯
+---
+^^^ error several-documents: A file holds one document; what follows this line is ignored, so move it to a file of its own.
+""",  # noqa: E501
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "kind", "drawing"), DRAWINGS.values(), ids=DRAWINGS)
+def test_a_mistake_is_one_problem_at_its_characters(text: str, kind: DocumentKind, drawing: str) -> None:
+    assert drawn(text, kind, fixes=True) == drawing
 
 
 def test_merge_keys_count_as_written() -> None:
@@ -77,42 +112,6 @@ def test_an_alias_stands_for_its_anchor() -> None:
         "  - {type: text, name: a, config: &c {contains: [x]}}\n  - {type: text, name: b, config: *c}\n"
     )
     assert problems(text) == ()
-
-
-def test_wrong_characters_are_counted_in_code_points() -> None:
-    text = graders("  - {type: text, name: '日本😋', config: {contians: [x]}}\n")
-    assert drawn(text, fixes=True) == (
-        "\n"
-        "⋯\n"
-        "  - {type: text, name: '日本😋', config: {contians: [x]}}\n"
-        "                                          ^^^^^^^^ error unknown-key: `config` has no key `cont"
-        "ians`; did you mean `contains`? Without it nothing is checked.\n"
-        "                                            = fix: Change to `contains`\n"
-    )
-
-
-def test_nothing_cascades_from_broken_yaml() -> None:
-    text = graders('  - type: text\n    name: "a\n    config:\n      contains: [x]\n')
-    assert (
-        drawn(text, fixes=True)
-        == """
-⋯
-    name: "a
-          ^^ error yaml-syntax: The quote opened here is never closed; end the text with `"`.
-            = fix: Add the closing `"`
-"""
-    )
-
-
-def test_several_documents() -> None:
-    text = TASK + ("---\nid: u\n")
-    assert drawn(text, fixes=True) == (
-        "\n"
-        "⋯\n"
-        "---\n"
-        "^^^ error several-documents: A file holds one document; what follows this line is ignored, so m"
-        "ove it to a file of its own.\n"
-    )
 
 
 def test_settings_that_are_all_comments_are_the_defaults() -> None:

@@ -6,134 +6,138 @@ from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, pro
 from waza_language_server.project.document import DocumentKind
 from waza_language_server.syntax.tried_edits import apply
 
-
-def test_a_misspelt_option_is_one_problem_on_its_key() -> None:
-    text = graders("  - type: text\n    name: a\n    config:\n      contians: [done]\n")
-    assert drawn(text, fixes=True) == (
-        "\n"
-        "⋯\n"
-        "      contians: [done]\n"
-        "      ^^^^^^^^ error unknown-key: `config` has no key `contians`; did you mean `contains`? With"
-        "out it nothing is checked.\n"
-        "        = fix: Change to `contains`\n"
-    )
-
-
-def test_a_misspelt_option_beside_a_right_one_is_a_warning() -> None:
-    text = graders(
-        "  - type: text\n    name: a\n    config:\n      contains: [done]\n      not_contain: [error]\n"
-    )
-    assert (
-        drawn(text, fixes=True)
-        == """
+DRAWINGS: dict[str, tuple[str, DocumentKind, str]] = {
+    "a misspelt option is one problem on its key": (
+        graders("  - type: text\n    name: a\n    config:\n      contians: [done]\n"),
+        "task",
+        """
+⋯
+      contians: [done]
+      ^^^^^^^^ error unknown-key: `config` has no key `contians`; did you mean `contains`? Without it nothing is checked.
+        = fix: Change to `contains`
+""",  # noqa: E501
+    ),
+    "a misspelt option beside a right one is a warning": (
+        graders(
+            "  - type: text\n    name: a\n    config:\n      contains: [done]\n      not_contain: [error]\n"
+        ),
+        "task",
+        """
 ⋯
       not_contain: [error]
       ^^^^^^^^^^^ warning unknown-key: `config` has no key `not_contain`; did you mean `not_contains`?
         = fix: Change to `not_contains`
-"""
-    )
-
-
-def test_options_beside_type_belong_under_config() -> None:
-    text = graders("  - type: text\n    name: a\n    contains: [done]\n")
-    assert (
-        drawn(text, fixes=True)
-        == """
+""",
+    ),
+    "options beside type belong under config": (
+        graders("  - type: text\n    name: a\n    contains: [done]\n"),
+        "task",
+        """
 ⋯
     contains: [done]
     ^^^^^^^^ error misplaced-key: `contains` belongs under `config`. Without it the run fails.
       = fix: Move under `config`
-"""
-    )
-
-
-def test_should_trigger_belongs_under_expected() -> None:
-    text = TASK + "should_trigger: true\n"
-    assert (
-        drawn(text, fixes=True)
-        == """
+""",
+    ),
+    "should trigger belongs under expected": (
+        TASK + "should_trigger: true\n",
+        "task",
+        """
 ⋯
 should_trigger: true
 ^^^^^^^^^^^^^^ warning misplaced-key: `should_trigger` belongs under `expected`.
   = fix: Move under `expected`
-"""
-    )
-
-
-def test_a_key_too_deep_says_where_it_belongs() -> None:
-    text = TASK + ("  expected:\n    output_contains: [a]\n")
-    assert (
-        drawn(text, fixes=True)
-        == """
+""",
+    ),
+    "a key too deep says where it belongs": (
+        TASK + ("  expected:\n    output_contains: [a]\n"),
+        "task",
+        """
 ⋯
   expected:
   ^^^^^^^^ warning misplaced-key: `expected` belongs at the top of the file, not under `inputs`.
     = fix: Move to the top of the file
-"""
-    )
-
-
-def test_a_root_prompt_belongs_under_inputs() -> None:
-    text = "id: t\nname: T\nprompt: Go\n"
-    assert (
-        drawn(text, fixes=True)
-        == """
+""",
+    ),
+    "a root prompt belongs under inputs": (
+        "id: t\nname: T\nprompt: Go\n",
+        "task",
+        """
 ⋯
 prompt: Go
 ^^^^^^ error misplaced-key: `prompt` belongs under `inputs`. Without it the run fails.
   = fix: Move under `inputs`
-"""
-    )
-
-
-def test_timeout_is_called_timeout_seconds() -> None:
-    text = EVAL.replace("timeout_seconds: 60", "timeout: 60")
-    assert drawn(text, "eval", fixes=True) == (
-        "\n"
-        "⋯\n"
-        "  timeout: 60\n"
-        "  ^^^^^^^ warning unknown-key: `config` has no key `timeout`; did you mean `timeout_seconds`?\n"
-        "    = fix: Change to `timeout_seconds`\n"
-    )
-
-
-def test_unknown_keys_of_trigger_tests_are_errors() -> None:
-    text = "skill: a\nshould_trigger_prompts:\n  - prompt: Go\n    note: x\n"
-    assert (
-        drawn(text, "trigger_tests", fixes=True)
-        == """
+""",
+    ),
+    "timeout is called timeout seconds": (
+        EVAL.replace("timeout_seconds: 60", "timeout: 60"),
+        "eval",
+        """
+⋯
+  timeout: 60
+  ^^^^^^^ warning unknown-key: `config` has no key `timeout`; did you mean `timeout_seconds`?
+    = fix: Change to `timeout_seconds`
+""",
+    ),
+    "unknown keys of trigger tests are errors": (
+        "skill: a\nshould_trigger_prompts:\n  - prompt: Go\n    note: x\n",
+        "trigger_tests",
+        """
 ⋯
     note: x
     ^^^^ error unknown-key: This item of `should_trigger_prompts` has no key `note`; a run refuses it.
       = fix: Turn `note` into a comment
       = fix: Delete `note`
-"""
-    )
-
-
-def test_prompts_in_camel_case() -> None:
-    text = "skill: a\nshouldTriggerPrompts:\n  - prompt: Go\n"
-    assert drawn(text, "trigger_tests", fixes=True) == (
-        "\n"
-        "⋯\n"
-        "shouldTriggerPrompts:\n"
-        "^^^^^^^^^^^^^^^^^^^^ error unknown-key: The file has no key `shouldTriggerPrompts`; did you mea"
-        "n `should_trigger_prompts`?\n"
-        "  = fix: Change to `should_trigger_prompts`\n"
-    )
-
-
-def test_an_unknown_key_of_the_project_config_is_an_error() -> None:
-    text = "defaults:\n  modle: m\n"
-    assert (
-        drawn(text, "project_config", fixes=True)
-        == """
+""",
+    ),
+    "prompts in camel case": (
+        "skill: a\nshouldTriggerPrompts:\n  - prompt: Go\n",
+        "trigger_tests",
+        """
+⋯
+shouldTriggerPrompts:
+^^^^^^^^^^^^^^^^^^^^ error unknown-key: The file has no key `shouldTriggerPrompts`; did you mean `should_trigger_prompts`?
+  = fix: Change to `should_trigger_prompts`
+""",  # noqa: E501
+    ),
+    "an unknown key of the project config is an error": (
+        "defaults:\n  modle: m\n",
+        "project_config",
+        """
 ⋯
   modle: m
   ^^^^^ error unknown-key: `defaults` has no key `modle`; did you mean `model`?
     = fix: Change to `model`
-"""
-    )
+""",
+    ),
+    "an option of another type names that type": (
+        graders(
+            "  - type: code\n    name: a\n    config:\n      assertions: ['output']\n      max_tool_calls: 3\n"
+        ),
+        "task",
+        """
+⋯
+      max_tool_calls: 3
+      ^^^^^^^^^^^^^^ warning unknown-key: A `code` grader has no option `max_tool_calls` (one of `behavior` graders); it has no effect.
+        = fix: Turn `max_tool_calls` into a comment
+        = fix: Delete `max_tool_calls`
+""",  # noqa: E501
+    ),
+    "a misspelt key that is only advised is said once": (
+        TASK.replace("id: t", "Id: t"),
+        "task",
+        """
+Id: t
+^^ warning unknown-key: The file has no key `Id`; did you mean `id`?
+  = fix: Change to `id`
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "kind", "drawing"), DRAWINGS.values(), ids=DRAWINGS)
+def test_a_mistake_is_one_problem_at_its_characters(text: str, kind: DocumentKind, drawing: str) -> None:
+    assert drawn(text, kind, fixes=True) == drawing
 
 
 def test_a_moved_key_keeps_its_comments_and_leaves_no_empty_mapping() -> None:
@@ -154,22 +158,6 @@ def test_a_moved_key_keeps_its_comments_and_leaves_no_empty_mapping() -> None:
         "golden: true  # must always pass\n"
         "expected:\n"
         "  output_contains: [a]\n"
-    )
-
-
-def test_an_option_of_another_type_names_that_type() -> None:
-    text = graders(
-        "  - type: code\n    name: a\n    config:\n      assertions: ['output']\n      max_tool_calls: 3\n"
-    )
-    assert (
-        drawn(text, fixes=True)
-        == """
-⋯
-      max_tool_calls: 3
-      ^^^^^^^^^^^^^^ warning unknown-key: A `code` grader has no option `max_tool_calls` (one of `behavior` graders); it has no effect.
-        = fix: Turn `max_tool_calls` into a comment
-        = fix: Delete `max_tool_calls`
-"""  # noqa: E501
     )
 
 
@@ -216,18 +204,6 @@ def test_one_directory_of_skills_is_a_list_of_one() -> None:
     [problem] = problems(text, "eval")
     meant = "skill_directories:\n    - ../skills"
     assert apply(text, problem.fixes[0].edits) == text.replace("skill_directory: ../skills", meant)
-
-
-def test_a_misspelt_key_that_is_only_advised_is_said_once() -> None:
-    text = TASK.replace("id: t", "Id: t")
-    assert (
-        drawn(text, fixes=True)
-        == """
-Id: t
-^^ warning unknown-key: The file has no key `Id`; did you mean `id`?
-  = fix: Change to `id`
-"""
-    )
 
 
 def test_a_name_under_the_wrong_mapping_moves_where_one_is_missing() -> None:

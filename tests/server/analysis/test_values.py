@@ -7,64 +7,151 @@ import pytest
 
 from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, problems
 from waza_engine.spec.reading.yaml_reader import parse_yaml
+from waza_language_server.project.document import DocumentKind
 from waza_language_server.syntax.tree import parse
 from waza_language_server.syntax.tried_edits import apply
 
-
-def test_text_where_a_number_is_due() -> None:
-    text = EVAL.replace("trials_per_task: 1", 'trials_per_task: "1"')
-    assert (
-        drawn(text, "eval", fixes=True)
-        == """
+DRAWINGS: dict[str, tuple[str, DocumentKind, str]] = {
+    "text where a number is due": (
+        EVAL.replace("trials_per_task: 1", 'trials_per_task: "1"'),
+        "eval",
+        """
 ⋯
   trials_per_task: "1"
                    ^^^ error wrong-type: `trials_per_task` must be a whole number, not text.
                      = fix: Remove the quotes
-"""
-    )
-
-
-def test_a_fraction_where_a_whole_number_is_due() -> None:
-    text = EVAL.replace("trials_per_task: 1", "trials_per_task: 1.5")
-    assert (
-        drawn(text, "eval", fixes=True)
-        == """
+""",
+    ),
+    "a fraction where a whole number is due": (
+        EVAL.replace("trials_per_task: 1", "trials_per_task: 1.5"),
+        "eval",
+        """
 ⋯
   trials_per_task: 1.5
                    ^^^ error wrong-type: `trials_per_task` must be a whole number, not `1.5`.
                      = fix: Change to `1`
-"""
-    )
-
-
-def test_an_older_spelling_of_a_switch_is_fine() -> None:
-    assert problems(TASK + "enabled: yes\n") == ()
-
-
-def test_a_switch_in_quotes() -> None:
-    text = TASK + "enabled: 'true'\n"
-    assert (
-        drawn(text, fixes=True)
-        == """
+""",
+    ),
+    "a switch in quotes": (
+        TASK + "enabled: 'true'\n",
+        "task",
+        """
 ⋯
 enabled: 'true'
          ^^^^^^ error wrong-type: `enabled` must be `true` or `false`, not text.
            = fix: Remove the quotes
-"""
-    )
-
-
-def test_a_number_for_a_switch() -> None:
-    text = EVAL.replace("executor: mock", "parallel: 1\n  executor: mock")
-    assert (
-        drawn(text, "eval", fixes=True)
-        == """
+""",
+    ),
+    "a number for a switch": (
+        EVAL.replace("executor: mock", "parallel: 1\n  executor: mock"),
+        "eval",
+        """
 ⋯
   parallel: 1
             ^ error wrong-type: `parallel` must be `true` or `false`, not `1`.
               = fix: Write `true`
-"""
-    )
+""",
+    ),
+    "text where a list is due": (
+        EVAL.replace("tasks: [tasks/*.yaml]", "tasks: tasks/*.yaml"),
+        "eval",
+        """
+⋯
+tasks: tasks/*.yaml
+       ^^^^^^^^^^^^ error wrong-type: `tasks` must be a list, not text.
+         = fix: Make it a list
+""",
+    ),
+    "an unquoted version is a warning": (
+        EVAL + "version: 1.0\n",
+        "eval",
+        """
+⋯
+version: 1.0
+         ^^^ warning unquoted-text: `1.0` is a number in YAML, but a string is expected; put it in quotes.
+           = fix: Put it in quotes
+""",
+    ),
+    "a number in a list of text is information": (
+        graders("  - {type: text, name: a, config: {contains: [42, true]}}\n"),
+        "task",
+        """
+⋯
+  - {type: text, name: a, config: {contains: [42, true]}}
+                                              ^^ information unquoted-text: `42` is a number in YAML, but a string is expected; put it in quotes.
+                                                = fix: Put it in quotes
+                                                  ^^^^ information unquoted-text: `true` is a boolean in YAML, but a string is expected; put it in quotes.
+                                                    = fix: Put it in quotes
+""",  # noqa: E501
+    ),
+    "an unknown executor is a warning": (
+        EVAL.replace("executor: mock", "executor: claude"),
+        "eval",
+        """
+⋯
+  executor: claude
+            ^^^^^^ warning value-not-allowed: `executor` cannot be `claude`; it must be `mock`, `copilot-sdk`, `openai`, `command` or `replay`.
+              = fix: Change to `mock`
+              = fix: Change to `copilot-sdk`
+              = fix: Change to `openai`
+              = fix: Change to `command`
+              = fix: Change to `replay`
+""",  # noqa: E501
+    ),
+    "only the chosen form is explained": (
+        graders(
+            "  - type: diff\n"
+            "    name: a\n"
+            "    config:\n"
+            "      expected_files:\n"
+            "        - path: a.txt\n"
+            "          contain: [x]\n"
+        ),
+        "task",
+        """
+⋯
+          contain: [x]
+          ^^^^^^^ error unknown-key: This item of `expected_files` has no key `contain`; did you mean `contains`? Without it nothing is checked.
+            = fix: Change to `contains`
+""",  # noqa: E501
+    ),
+    "a grader that is text": (
+        graders("  - text\n"),
+        "task",
+        """
+⋯
+  - text
+    ^^^^ error wrong-type: Every item of `graders` must be a mapping of keys, not text.
+""",
+    ),
+    "a file that is a list": (
+        "- a\n- b\n",
+        "task",
+        """
+- a
+^^^ error wrong-type: The file must be a mapping of keys, not a list.
+""",
+    ),
+    "an absent value is none of the choices that are named": (
+        EVAL.replace("executor: mock", "group_by: tags\n  executor: mock"),
+        "eval",
+        """
+⋯
+  group_by: tags
+            ^^^^ warning value-not-allowed: `group_by` cannot be `tags`; it must be `model`.
+              = fix: Change to `model`
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "kind", "drawing"), DRAWINGS.values(), ids=DRAWINGS)
+def test_a_mistake_is_one_problem_at_its_characters(text: str, kind: DocumentKind, drawing: str) -> None:
+    assert drawn(text, kind, fixes=True) == drawing
+
+
+def test_an_older_spelling_of_a_switch_is_fine() -> None:
+    assert problems(TASK + "enabled: yes\n") == ()
 
 
 def test_a_number_in_quotes_that_begins_with_zero_is_left_to_the_author() -> None:
@@ -156,94 +243,6 @@ def test_the_editor_reads_tags_as_a_run_does() -> None:
         assert (line, seen.to_python()) == (line, read)
 
 
-def test_text_where_a_list_is_due() -> None:
-    text = EVAL.replace("tasks: [tasks/*.yaml]", "tasks: tasks/*.yaml")
-    assert (
-        drawn(text, "eval", fixes=True)
-        == """
-⋯
-tasks: tasks/*.yaml
-       ^^^^^^^^^^^^ error wrong-type: `tasks` must be a list, not text.
-         = fix: Make it a list
-"""
-    )
-
-
-def test_an_unquoted_version_is_a_warning() -> None:
-    text = EVAL + "version: 1.0\n"
-    assert (
-        drawn(text, "eval", fixes=True)
-        == """
-⋯
-version: 1.0
-         ^^^ warning unquoted-text: `1.0` is a number in YAML, but a string is expected; put it in quotes.
-           = fix: Put it in quotes
-"""
-    )
-
-
-def test_a_number_in_a_list_of_text_is_information() -> None:
-    text = graders("  - {type: text, name: a, config: {contains: [42, true]}}\n")
-    assert drawn(text, fixes=True) == (
-        "\n"
-        "⋯\n"
-        "  - {type: text, name: a, config: {contains: [42, true]}}\n"
-        "                                              ^^ information unquoted-text: `42` is a number in"
-        " YAML, but a string is expected; put it in quotes.\n"
-        "                                                = fix: Put it in quotes\n"
-        "                                                  ^^^^ information unquoted-text: `true` is a b"
-        "oolean in YAML, but a string is expected; put it in quotes.\n"
-        "                                                    = fix: Put it in quotes\n"
-    )
-
-
-def test_an_unknown_executor_is_a_warning() -> None:
-    text = EVAL.replace("executor: mock", "executor: claude")
-    assert drawn(text, "eval", fixes=True) == (
-        "\n"
-        "⋯\n"
-        "  executor: claude\n"
-        "            ^^^^^^ warning value-not-allowed: `executor` cannot be `claude`; it must be `mock`, "
-        "`copilot-sdk`, `openai`, `command` or `replay`.\n"
-        "              = fix: Change to `mock`\n"
-        "              = fix: Change to `copilot-sdk`\n"
-        "              = fix: Change to `openai`\n"
-        "              = fix: Change to `command`\n"
-        "              = fix: Change to `replay`\n"
-    )
-
-
-def test_only_the_chosen_form_is_explained() -> None:
-    text = graders(
-        "  - type: diff\n"
-        "    name: a\n"
-        "    config:\n"
-        "      expected_files:\n"
-        "        - path: a.txt\n"
-        "          contain: [x]\n"
-    )
-    assert drawn(text, fixes=True) == (
-        "\n"
-        "⋯\n"
-        "          contain: [x]\n"
-        "          ^^^^^^^ error unknown-key: This item of `expected_files` has no key `contain`; did yo"
-        "u mean `contains`? Without it nothing is checked.\n"
-        "            = fix: Change to `contains`\n"
-    )
-
-
-def test_a_grader_that_is_text() -> None:
-    text = graders("  - text\n")
-    assert (
-        drawn(text, fixes=True)
-        == """
-⋯
-  - text
-    ^^^^ error wrong-type: Every item of `graders` must be a mapping of keys, not text.
-"""
-    )
-
-
 def test_graders_that_are_a_mapping() -> None:
     text = graders("  type: text\n  name: a\n")
     assert (
@@ -273,17 +272,6 @@ def test_items_with_one_key_in_common_stay_a_list() -> None:
     text = "id: t\nname: T\ninputs:\n  - prompt: Go\n  - prompt: Stop\n"
     [problem] = problems(text)
     assert (problem.code, problem.fixes) == ("wrong-type", ())
-
-
-def test_a_file_that_is_a_list() -> None:
-    text = "- a\n- b\n"
-    assert (
-        drawn(text, fixes=True)
-        == """
-- a
-^^^ error wrong-type: The file must be a mapping of keys, not a list.
-"""
-    )
 
 
 def test_a_list_is_made_of_text_at_the_right_indentation() -> None:
@@ -337,19 +325,6 @@ def test_what_yaml_1_1_reads_otherwise_is_a_hint() -> None:
     found = [(each.code, text[each.span.start : each.span.end]) for each in problems(text)]
     assert found == [("yaml-1-1", "no"), ("yaml-1-1", "12:30")]
     assert 'contains: ["no", 12:30' in fixed(text, "yaml-1-1")
-
-
-def test_an_absent_value_is_none_of_the_choices_that_are_named() -> None:
-    text = EVAL.replace("executor: mock", "group_by: tags\n  executor: mock")
-    assert (
-        drawn(text, "eval", fixes=True)
-        == """
-⋯
-  group_by: tags
-            ^^^^ warning value-not-allowed: `group_by` cannot be `tags`; it must be `model`.
-              = fix: Change to `model`
-"""
-    )
 
 
 def test_a_command_without_a_value() -> None:
