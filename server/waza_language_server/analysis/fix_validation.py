@@ -94,7 +94,7 @@ class FixValidator:
             return None
         return [each for each in brought if not _is_tolerable(each, repaired, reveals=reveals)]
 
-    def bring_nothing(self, edits: Sequence[Edit]) -> bool:
+    def add_no_problem(self, edits: Sequence[Edit]) -> bool:
         """Return whether edits that repair nothing add no problem to the document."""
         return self._brought_by(edits, ()) == []
 

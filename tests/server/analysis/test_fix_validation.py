@@ -30,9 +30,9 @@ def test_what_nobody_wants_to_see_keeps_no_fix_back(head: str, comment: str) -> 
     text_for_list = next(problem for problem in problems if problem.code == "wrong-type" and problem.fixes)
     validator = FixValidator(document, workspace, problems)
     assert validator.repairs([(text_for_list, text_for_list.fixes[0])])
-    assert validator.bring_nothing(text_for_list.fixes[0].edits)
+    assert validator.add_no_problem(text_for_list.fixes[0].edits)
     again = [Edit(Span(len(text), len(text)), "- type: nonsense\n")]
-    assert not validator.bring_nothing(again)
+    assert not validator.add_no_problem(again)
 
 
 def test_a_path_that_leads_nowhere_is_no_repair_of_a_grader_without_one(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_what_other_files_say_of_a_touched_grader_is_known(tmp_path: Path, added
     start, end = text.index("type:"), text.index("- name: h") - 1
     problems = diagnose(document, workspace)
     validator = FixValidator(document, workspace, problems)
-    assert not validator.bring_nothing([Edit(Span(start, end), added)])
+    assert not validator.add_no_problem([Edit(Span(start, end), added)])
 
 
 EVAL = "name: s\nskill: s\nversion: '1'\nconfig: {executor: mock, trials_per_task: 1, timeout_seconds: 9}\n"

@@ -11,12 +11,12 @@ from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.task_globs import GlobError, is_literal, split_pattern
 from waza_language_server.features.actions.code_actions import CodeAction
 from waza_language_server.features.actions.moving_items import (
-    Taken,
-    bring_nothing,
+    RemovedItem,
+    add_no_problem,
     dash_of,
     indented_rows,
     last_row,
-    taken,
+    remove_item,
 )
 from waza_language_server.project.document import Document
 from waza_language_server.project.outline import pattern_of
@@ -74,7 +74,7 @@ def inline_task(document: Document, workspace: Workspace, selected: Span) -> Cod
     moved = tasks.items[int(named.item.step or 0)] if tasks is not None else None
     if changed.tree.errors or moved is None or moved.to_python() != named.file.tree.root.to_python():
         return None
-    if not bring_nothing(workspace, (document, named.file), (changed,)):
+    if not add_no_problem(workspace, (document, named.file), (changed,)):
         return None
     change = WorkspaceEdit(
         (FileEdit(document.uri, document.text, (edit,)),), deletions=(FileDeletion(named.file.uri),)
@@ -174,7 +174,7 @@ def extract_task(document: Document, workspace: Workspace, selected: Span) -> Co
     edits: Edits = (Edit(span, plain_or_quoted(written)),)
     if picks_up(suite, new):
         # Nothing is left of it here, so the comments about it go, too.
-        lines = taken(document, task.item)
+        lines = remove_item(document, task.item)
         edits = (lines.edit,) if lines is not None else delete_item(tree, task.item)
         text = _with_comments(text, lines) if lines is not None else text
     fresh = parse(text)
@@ -230,6 +230,6 @@ def _moved_left(text: str, span: Span, task: TaskEntry) -> str:
     return ending.join([first, *(line[:column].lstrip(" ") + line[column:] for line in others), ""])
 
 
-def _with_comments(text: str, lines: Taken) -> str:
+def _with_comments(text: str, lines: RemovedItem) -> str:
     """Return the text of a task with the comments above it, which are at the left margin."""
     return line_break(text).join([*takewhile(lambda row: row.startswith("#"), lines.rows), text])

@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint
 from waza_language_server.features.actions.code_actions import CodeAction
-from waza_language_server.features.actions.moving_items import Taken, added, bring_nothing, taken
+from waza_language_server.features.actions.moving_items import (
+    RemovedItem,
+    add_no_problem,
+    append_item,
+    remove_item,
+)
 from waza_language_server.project.document import Document
 from waza_language_server.project.named_paths import PathsIn
 from waza_language_server.project.naming_places import mentions_in
@@ -107,7 +112,7 @@ def moved_grader(document: Document, workspace: Workspace, selected: Span) -> tu
     suite = _suite_of(document, workspace)
     if suite is None:
         return ()
-    held = taken(document, grader.item)
+    held = remove_item(document, grader.item)
     if held is None or not _means_the_same(document, workspace, grader):
         return ()
     own = suite.task_of(grader, document)
@@ -192,13 +197,13 @@ def _means_the_same(document: Document, workspace: Workspace, grader: GraderEntr
     return True
 
 
-def _into_tasks(suite: _Suite, grader: GraderEntry, held: Taken) -> Iterator[tuple[str, list[_Change]]]:
+def _into_tasks(suite: _Suite, grader: GraderEntry, held: RemovedItem) -> Iterator[tuple[str, list[_Change]]]:
     name, count = grader.name, len(suite.tasks)
     source = _Change(suite.evaluation, None, -1, held.edit)
     added_to = [
         _Change(task.file, task.position, 1, edit)
         for task in suite.tasks
-        if (edit := added(task.file, task.node, _KEY, held.rows)) is not None
+        if (edit := append_item(task.file, task.node, _KEY, held.rows)) is not None
     ]
     if len(added_to) == count:
         where = f"the task `{suite.tasks[0].id}`" if count == 1 else f"each of the {count} tasks"
@@ -212,11 +217,11 @@ def _into_tasks(suite: _Suite, grader: GraderEntry, held: Taken) -> Iterator[tup
 
 
 def _into_suite(
-    own: _Task, suite: _Suite, grader: GraderEntry, held: Taken
+    own: _Task, suite: _Suite, grader: GraderEntry, held: RemovedItem
 ) -> Iterator[tuple[str, list[_Change]]]:
     name, count = grader.name, len(suite.tasks)
     root = suite.evaluation.tree.root
-    into = added(suite.evaluation, root, _KEY, held.rows) if root is not None else None
+    into = append_item(suite.evaluation, root, _KEY, held.rows) if root is not None else None
     if into is None:
         return
     gone = [_Change(own.file, own.position, -1, held.edit)]
@@ -231,11 +236,11 @@ def _into_suite(
         yield f"Move `{name}` into the suite: {_others(count - 1, 'get')} it, too", changes
 
 
-def _alike(task: _Task, grader: GraderEntry, held: Taken) -> Taken | None:
+def _alike(task: _Task, grader: GraderEntry, held: RemovedItem) -> RemovedItem | None:
     """Return the grader of another task that is written with the same lines, None without one."""
     for each in task.graders():
         if each.name == grader.name:
-            other = taken(task.file, each.item)
+            other = remove_item(task.file, each.item)
             return other if other is not None and other.rows == held.rows else None
     return None
 
@@ -275,7 +280,7 @@ def _tried(
             return None
         after.append(changed)
         edits.append(FileEdit(file.uri, file.text, made))
-    if not bring_nothing(workspace, suite.files, after):
+    if not add_no_problem(workspace, suite.files, after):
         return None
     return WorkspaceEdit(tuple(edits))
 

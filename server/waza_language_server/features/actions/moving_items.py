@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class RemovedItem:
     """The lines of an item as they are with the dash at the margin, and the edit that takes them away."""
 
     rows: tuple[str, ...]
     edit: Edit
 
 
-def taken(document: Document, item: Node) -> Taken | None:
+def remove_item(document: Document, item: Node) -> RemovedItem | None:
     """Return an item of the list at a key, None if it is not on lines of its own.
 
     The last item of a list takes the key along if that ends the file or the item around the key, and leaves
-    ``[]`` otherwise: ``added`` inserts the key or fills the list accordingly.
+    ``[]`` otherwise: ``append_item`` inserts the key or fills the list accordingly.
     """
     holder, lines, text = item.parent, document.lines, document.text
     if holder is None or holder.style != "block" or not len(item.span):
@@ -66,13 +66,13 @@ def taken(document: Document, item: Node) -> Taken | None:
         # Remove the line break before it, since there is none after it.
         lines_of_item = Span(lines.line_span(first - 1).end, end)
     edit = Edit(lines_of_item, "") if len(holder.items) > 1 else _emptied(document, holder, lines_of_item)
-    return Taken(rows, edit) if edit is not None else None
+    return RemovedItem(rows, edit) if edit is not None else None
 
 
 _NOTHING = ("[]", "", "null", "~")
 
 
-def added(document: Document, root: Node, key: str, rows: tuple[str, ...]) -> Edit | None:
+def append_item(document: Document, root: Node, key: str, rows: tuple[str, ...]) -> Edit | None:
     """Return the edit that puts an item after the last one of the list at a key.
 
     ``root`` is the mapping that has the key: that of the file, or an item of a list. Without the key it is
@@ -210,8 +210,8 @@ def indented_rows(rows: Sequence[str], column: int) -> list[str]:
     return [" " * column + row if row.strip() else row for row in rows]
 
 
-def bring_nothing(workspace: Workspace, before: Sequence[Document], after: Sequence[Document]) -> bool:
-    """Say whether files have no problem of a kind, after a change, that they did not have before it.
+def add_no_problem(workspace: Workspace, before: Sequence[Document], after: Sequence[Document]) -> bool:
+    """Return whether a change gives files no problem of a code that they did not have before.
 
     A file that the change takes away is only in ``before``.
     """

@@ -13,7 +13,7 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_language_server.analysis.file_rules.grader_names import free_name
-from waza_language_server.features.actions.moving_items import added, bring_nothing
+from waza_language_server.features.actions.moving_items import add_no_problem, append_item
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.suite_files import document_at, files_of_suite
 from waza_language_server.project.verdict_places import VerdictLocations
@@ -109,7 +109,7 @@ def _change(
     after = document.replaced(apply(document.text, edits), document.version)
     if after.tree.errors or not _has_one_more(holder, _holder(after, task), entry):
         return None
-    if not bring_nothing(workspace, [document], [after]):
+    if not add_no_problem(workspace, [document], [after]):
         return None
     return WorkspaceEdit((FileEdit(document.uri, document.text, edits),))
 
@@ -124,7 +124,7 @@ def _holder(document: Document, task: str | None) -> Node | None:
 
 def _edits(document: Document, holder: Node, entry: Mapping[str, Any]) -> Edits:
     rows = tuple(write_block([entry], 0, "\n").split("\n"))
-    edit = added(document, holder, _KEY, rows)
+    edit = append_item(document, holder, _KEY, rows)
     if edit is not None:
         return (edit,)
     graders = holder.get(_KEY)

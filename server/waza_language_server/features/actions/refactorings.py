@@ -54,7 +54,7 @@ def refactorings(
     offered: list[CodeAction] = []
     for action in found:
         edits = [edit for file in action.change.files for edit in file.edits]
-        if validator.bring_nothing(edits):
+        if validator.add_no_problem(edits):
             offered.append(action)
         checkpoint()
     return tuple(offered)

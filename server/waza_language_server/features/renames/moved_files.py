@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.spec.reading.task_globs import GlobError, is_literal, literally, matches, split_pattern
-from waza_language_server.features.actions.moving_items import added
+from waza_language_server.features.actions.moving_items import append_item
 from waza_language_server.features.renames.skill_moves import skill_moves
 from waza_language_server.project.claim import SKILL_NAME
 from waza_language_server.project.named_paths import PathsIn, moved_path
@@ -161,7 +161,7 @@ def _listed(document: Document, written: list[str]) -> list[tuple[FileLocation, 
     edits: Edits = ()
     if tasks.style == "flow":
         edits = insert_item(tree, tasks, ", ".join(items))
-    elif (edit := added(document, tree.root, _KEY, tuple(f"- {each}" for each in items))) is not None:
+    elif (edit := append_item(document, tree.root, _KEY, tuple(f"- {each}" for each in items))) is not None:
         edits = (edit,)
     changed = parse(apply(document.text, edits), tree)
     after = changed.root.get(_KEY) if changed.root is not None else None
