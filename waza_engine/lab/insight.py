@@ -155,11 +155,19 @@ class Insight(Generic[GraderT]):
 
 
 _MODULES = {
-    **dict.fromkeys(("code", "json_schema", "keyword", "regex", "text", "trigger"), "answers"),
-    **dict.fromkeys(
-        ("action_sequence", "behavior", "skill_invocation", "tool_calls", "tool_constraint"), "calls"
-    ),
-    **dict.fromkeys(("diff", "file"), "files"),
+    "action_sequence": "calls",
+    "behavior": "calls",
+    "code": "answers",
+    "diff": "files",
+    "file": "files",
+    "json_schema": "answers",
+    "keyword": "answers",
+    "regex": "answers",
+    "skill_invocation": "calls",
+    "text": "answers",
+    "tool_calls": "calls",
+    "tool_constraint": "calls",
+    "trigger": "answers",
 }
 """The module in ``insights/`` for a grader type; it is loaded with the first grader of that type."""
 _MEMBERS = ("evidence", "reads", "samples", "explain", "propose", "looks_at", "looks_into")

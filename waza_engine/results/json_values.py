@@ -122,9 +122,10 @@ def strings_in(value: object) -> Iterator[str]:
     """Yield a string, or all strings in a mapping or a list, at any depth; keys are left out."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, Mapping | list | tuple):
-        items = cast("Mapping[object, object]", value).values() if isinstance(value, Mapping) else value
-        for item in cast("Iterable[object]", items):
+    elif isinstance(value, Mapping):
+        yield from strings_in(list(cast("Mapping[object, object]", value).values()))
+    elif isinstance(value, list | tuple):
+        for item in cast("Iterable[object]", value):
             yield from strings_in(item)
 
 

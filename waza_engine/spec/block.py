@@ -100,7 +100,7 @@ class Block(BaseModel):
     schema's cleanup to say that a key may be empty.
     """
 
-    # A block is built when it is first needed: to build all of them took a fifth of the engine's start.
+    # A block is built when it is first needed: to build all of them took an eighth of the engine's start.
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     at_least_one: ClassVar[Mapping[str, Given]] = {}

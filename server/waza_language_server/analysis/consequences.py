@@ -212,6 +212,10 @@ class Changes:
             return None
         return span.shifted(-self._moved[index])
 
+    def after(self, offset: int) -> int:
+        """Return where an offset of the text before the edits is after them."""
+        return offset + self._moved[bisect_right(self._edits, offset, key=lambda edit: edit.span.end)]
+
     def behind(self, edit: Edit) -> int:
         """Return the offset after one of the edits, in the text after them."""
         return self._ends[self._edits.index(edit)]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from weakref import WeakKeyDictionary
 
 from waza_engine.checkpoint import checkpoint
@@ -95,7 +95,7 @@ def _checked(view: FileView, entry: Node) -> Found:
     yield from found_by(rules, GraderView(view, entry, located))
 
 
-@frozen()
+@frozen(eq=False, slots=False)
 class _Item:
     """The current place of an item of a list, whose problems are cached."""
 
@@ -116,11 +116,14 @@ class _Item:
 
     def _edits(self, problem: Problem, number: int) -> Edits:
         """Return the edits of a fix; empty if its rule does not find the problem any more."""
-        node, key = self.items.get(self.index), _key(problem)
-        for each in _problems_below(self.view, self.shape, node) if node is not None else ():
-            if _key(each) == key and number < len(each.fixes):
-                return each.fixes[number].edits
-        return ()
+        again = self._checked_again.get(_key(problem))
+        return again.fixes[number].edits if again is not None and number < len(again.fixes) else ()
+
+    @cached_property
+    def _checked_again(self) -> dict[tuple[str, Span, str], Problem]:
+        node = self.items.get(self.index)
+        found = _problems_below(self.view, self.shape, node) if node is not None else ()
+        return {_key(each): each for each in found}
 
 
 def _key(problem: Problem) -> tuple[str, Span, str]:

@@ -96,3 +96,4 @@ def found_outside(root: Node, top: Shape, look: Callable[[Node, Shape], Iterable
     """Yield the problems that ``look`` finds at each value outside the grader entries, top down."""
     for node, shape in outside_graders(root, top):
         yield from look(node, shape)
+        checkpoint()

@@ -46,7 +46,7 @@ TokenPart = Literal[
 class Rewrite:
     """A replacement for the value: several expressions become several items of the list around it.
 
-    It always has at least one: no rewrite deletes the value.
+    Without an expression the item is deleted.
     """
 
     title: str

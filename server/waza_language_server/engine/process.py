@@ -198,7 +198,7 @@ class EngineProcess:
                 answer.set_exception(EngineError(reason))
         self._gone.set()
         # It knows who hears, who knows this: nobody would come for the two of them (`gc` is off).
-        self._endpoint = Endpoint({}, _say_nothing)
+        self._endpoint = Endpoint({}, lambda _message: None)
         self._on_exit(self, reason)
 
     def _consume(self, message: Params) -> None:
@@ -226,10 +226,6 @@ class EngineProcess:
         if "nknown option" in "".join(self._stderr_tail):
             return f"{self.interpreter} is older than Python 3.11; choose another interpreter."
         return f"The engine stopped unexpectedly (exit code {code}){f': {last}' if last else ''}."
-
-
-def _say_nothing(_message: Params) -> None:
-    """Replace the connection to an engine that is gone."""
 
 
 def _thread(work: Callable[..., None], *arguments: Any) -> threading.Thread:

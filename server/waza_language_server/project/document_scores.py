@@ -31,7 +31,6 @@ from waza_language_server.project.changed_inputs import (
 from waza_language_server.project.recorded_runs import RecordedRuns
 from waza_language_server.project.recorded_values import (
     INPUTS,
-    Values,
     inputs_around,
     values_of_file,
     written_in,
@@ -74,7 +73,9 @@ def scores(document: Document, project: Project) -> DocumentScores:
     With a checkpoint after each file that must be read.
     """
     path = path_of(document.uri)
-    suites = () if path is None else _suites_of(document, path, project)
+    suites: Sequence[Suite] = ()
+    if path is not None:
+        suites = project.suites_asking(path) if document.kind == "prompts" else project.suites_of(path)
     task = task_id(document.tree.root, path) if path and document.kind == "task" else None
     runs: list[tuple[Suite, RunResult]] = []
     for suite in suites:
@@ -82,14 +83,6 @@ def scores(document: Document, project: Project) -> DocumentScores:
         if run is not None:
             runs.append((suite, run))
     return DocumentScores(project, path, task, runs, [suite.path for suite in suites])
-
-
-def _suites_of(document: Document, path: Path, project: Project) -> Sequence[Suite]:
-    return project.suites_asking(path) if document.kind == "prompts" else project.suites_of(path)
-
-
-def _has_rows(path: Path) -> bool:
-    return path.suffix.lower() in ROW_SUFFIXES
 
 
 def read_scores(document: Document, project: Project) -> DocumentScores:
@@ -209,7 +202,8 @@ class DocumentScores:
     @property
     def shared(self) -> bool:
         """Return whether the document is a task of several suites, or has the prompts of several."""
-        is_tasks = self.task is not None or (self.path is not None and _has_rows(self.path))
+        has_rows = self.path is not None and self.path.suffix.lower() in ROW_SUFFIXES
+        is_tasks = self.task is not None or has_rows
         return is_tasks and len(self._all_suites) > 1
 
     def suite_of(self, run: RunResult) -> Path | None:
@@ -328,7 +322,7 @@ class DocumentScores:
         # Of the suite's grader: one that the task had then has judged in its place.
         if (task.id, now.name) in (self.recorded.values_then(suite.path, result.timestamp) or {}):
             return False
-        if not self.recorded.says_otherwise(result.timestamp, (task.id,)):
+        if not self.recorded.has_other_tasks(result.timestamp, (task.id,)):
             return True
         files = [one.path for one in self.project.tasks_of(suite).value if one.id == task.id]
         before = [self.recorded.values_then(path, result.timestamp) for path in files]
@@ -350,10 +344,12 @@ class DocumentScores:
         around = self._around.get((task.id, result.timestamp))
         if around is None:
             # Each of many graders has judged the same answer.
+            place = task.id, INPUTS
+            today = values_of_file(self.project, now.path)
+            asks_inline = then is not None and place in then and then[place] != today.get(place)
             around = self._around[task.id, result.timestamp] = (
                 self.recorded.changes(result.timestamp, (task.id,)),
-                self.recorded.asks_otherwise(result.timestamp, task.id)
-                or self._asks_inline(task, now.path, then),
+                asks_inline or self.recorded.has_other_task_prompt(result.timestamp, task.id),
                 self.recorded.other_agent(result.timestamp),
             )
         changes, is_other_question, other_agent = around
@@ -361,7 +357,11 @@ class DocumentScores:
         read: Mapping[Path, str] = live.read if live is not None else {}
         if read:
             # A live verdict that read the current file is not outdated by the change of that file.
-            changes = tuple(one for one in changes if not self._is_as_read(one.path, read))
+            changes = tuple(
+                one
+                for one in changes
+                if one.path not in read or self._digests.get(one.path) != read[one.path]
+            )
         if then is None:
             return Outcome(task, result, REWRITTEN.format("file"), changes=changes)
         graded = then.get((now.place, now.name)) if regraded is None else regraded.entry
@@ -370,7 +370,9 @@ class DocumentScores:
             written = JUDGE_REWRITTEN if regraded is not None else REWRITTEN.format("grader")
         elif then.get((now.place, INPUTS)) != now.inputs or is_other_question:
             written = REWRITTEN.format("task")
-        elif not changes and (other := [path for path in read if self._is_other(path, read)]):
+        elif not changes and (
+            other := [path for path in read if self._digests.get(path) not in (None, read[path])]
+        ):
             written = FILE_REWRITTEN.format(code(other[0].name))
         stale = why_stale(
             written=written,
@@ -382,20 +384,6 @@ class DocumentScores:
         if regraded is None:
             return Outcome(task, result, stale, graded, changes)
         return Outcome(task, result, stale, graded, changes, regraded.at, live)
-
-    def _asks_inline(self, task: TaskResult, path: Path, then: Values | None) -> bool:
-        """Return whether the prompt of a task in the file at a path has changed since."""
-        key = task.id, INPUTS
-        return then is not None and key in then and then[key] != values_of_file(self.project, path).get(key)
-
-    def _is_as_read(self, path: Path, read: Mapping[Path, str]) -> bool:
-        """Return whether a file is certainly unchanged since it was read."""
-        return path in read and self._digests.get(path) == read[path]
-
-    def _is_other(self, path: Path, read: Mapping[Path, str]) -> bool:
-        """Return whether a file has certainly changed since it was read."""
-        now = self._digests.get(path)
-        return now is not None and now != read[path]
 
 
 def _until_judged(live: Regraded, today: Json, behind: Literal["no", "briefly", "long"]) -> Regraded:

@@ -54,25 +54,17 @@ from waza_language_server.syntax.tree import Tree, parse
 if TYPE_CHECKING:
     from waza_language_server.project.scores import Scores
 
-MAX_FIXTURES = 2_000
-MAX_NEIGHBOURS = 200
-MAX_TASKS_READ = 50
-"""Task files of a suite that are read to offer again what they name."""
 _OTHER_EVAL_NAME = compiled_later(r"(?i)(?!trigger_tests\.)(?=.*\.ya?ml\Z).*eval.*")
 """Other names of an eval file: its content has to show then that it is one."""
 _ID_LINE = compiled_later(r"""(?m)^["']?id["']?[ \t]*:(?:[ \t]+([A-Za-z_][\w.-]*)[ \t]*(?:[ \t]#.*)?\r?$)?""")
 Value = TypeVar("Value")
 
 
-def _no_settings(_suite: Path) -> Mapping[str, Any]:
-    return {}
-
-
 class _Recorded:
     """The cache of results that all views share; the modules that read results are imported at first use."""
 
     def __init__(self) -> None:
-        self.settings: Callable[[Path], Mapping[str, Any]] = _no_settings
+        self.settings: Callable[[Path], Mapping[str, Any]] = lambda _suite: {}
 
     @cached_property
     def scores(self) -> Scores:
@@ -279,10 +271,10 @@ class Project:
 
     def suites_in(self, folder: Path) -> tuple[Suite, ...]:
         """Return the suites whose eval file lies in this very folder."""
-        return self.disk.once((self, "suites", folder), lambda: self._suites_in(folder))
-
-    def _suites_in(self, folder: Path) -> tuple[Suite, ...]:
-        return tuple(self.suite(folder / name) for name in self._eval_files_in(folder))
+        return self.disk.once(
+            (self, "suites", folder),
+            lambda: tuple(self.suite(folder / name) for name in self._eval_files_in(folder)),
+        )
 
     def _eval_files_in(self, folder: Path) -> Iterator[str]:
         """Yield the names of the eval files in a folder: first those that every tool runs, then others."""
@@ -357,7 +349,11 @@ class Project:
             return self.suites_in(path.parent)
         document = self.documents.get(path)
         is_open = document is not None and document.kind in SUITES
-        if is_open or path.name in self.eval_names(path) or self._is_other_eval(path):
+        if (
+            is_open
+            or path.name in self.eval_names(path)
+            or (_OTHER_EVAL_NAME.fullmatch(path.name) is not None and self._is_eval(path))
+        ):
             return (self.suite(path),)
         if is_named_as_evals(path.name) and self.claim(path) in SUITES:
             return (self.suite(path),)
@@ -402,9 +398,6 @@ class Project:
         return self.disk.derived(
             path, key, lambda text: text.known and claim(path, text.value, names, eval_names=extra) == "eval"
         )
-
-    def _is_other_eval(self, path: Path) -> bool:
-        return _OTHER_EVAL_NAME.fullmatch(path.name) is not None and self._is_eval(path)
 
     def _eval_name_of(self, config: Path) -> str | None:
         document = self.documents.get(config)

@@ -53,7 +53,7 @@ class _Run:
     rewritten: Mapping[str, bool] = field(default_factory=dict[str, bool])
     """The tasks whose own file says something else today, and whether their prompt does."""
     added: str = ""
-    has_other_prompts: bool = False
+    has_other_trigger_prompts: bool = False
 
 
 class RecordedRuns:
@@ -91,12 +91,12 @@ class RecordedRuns:
         """Return the same of those that decide a trigger prompt: other prompts of its file do not."""
         return tuple(each for each in self.changes(moment, ()) if each.path.name not in TRIGGER_NAMES)
 
-    def asks_otherwise(self, moment: datetime, task: str) -> bool:
+    def has_other_task_prompt(self, moment: datetime, task: str) -> bool:
         """Return whether the prompt in a task's own file has changed since a run."""
         run = self._runs.get(moment)
         return run is not None and run.rewritten.get(task, False)
 
-    def says_otherwise(self, moment: datetime, tasks: Collection[str]) -> bool:
+    def has_other_tasks(self, moment: datetime, tasks: Collection[str]) -> bool:
         """Return whether the prompt or expectations in these tasks' own files have changed since a run."""
         run = self._runs.get(moment)
         return run is not None and not run.rewritten.keys().isdisjoint(tasks)
@@ -106,10 +106,10 @@ class RecordedRuns:
         run = self._runs.get(moment)
         return "" if run is None else run.added
 
-    def has_other_prompts(self, moment: datetime) -> bool:
+    def has_other_trigger_prompts(self, moment: datetime) -> bool:
         """Return whether the trigger prompts of a suite have changed since a run of the whole suite."""
         run = self._runs.get(moment)
-        return run is not None and run.has_other_prompts
+        return run is not None and run.has_other_trigger_prompts
 
     def other_agent(self, moment: datetime) -> str:
         """Return how the agent of a run or the settings of its suite differ from today's, "" if they do not.
@@ -162,12 +162,12 @@ class RecordedRuns:
                 run.changes = tuple(self._of_lines(changes, run))
             run.rewritten = self._find_rewritten(run, today, of_task)
             if of_task is None and run.whole is not None:
-                run.has_other_prompts = self._has_other_prompts(suite, run.whole)
+                run.has_other_trigger_prompts = self._has_other_trigger_prompts(suite, run.whole)
                 # A record that does not list its files cannot tell which ones are new.
                 if origin.inputs and run.whole.tasks:
                     run.added = self._find_added(suite, run.whole.tasks)
 
-    def _has_other_prompts(self, suite: Suite, whole: RunResult) -> bool:
+    def _has_other_trigger_prompts(self, suite: Suite, whole: RunResult) -> bool:
         """Return whether a run that tried all trigger prompts tried others than those of today."""
         if not whole.prompts or whole.verdict in _CUT_SHORT:
             return False

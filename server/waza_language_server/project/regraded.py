@@ -159,7 +159,8 @@ class Regradings:
             found = {
                 name: one
                 for name, one in regraded.graders.items()
-                if one.live or not (name in known.graders and _is_live_of(known.graders[name], one.entry))
+                if one.live
+                or not ((before := known.graders.get(name)) and before.live and before.entry == one.entry)
             }
             regraded = replace(regraded, graders={**known.graders, **found})
         self._count += len(regraded.graders) - (0 if known is None else len(known.graders))
@@ -306,10 +307,6 @@ def _suite_now(run: RunResult, regraded: RegradedSuite) -> RunResult:
 def _was_reviewed(task: TaskResult, since: datetime) -> bool:
     """Return whether a person has given a verdict of a task since."""
     return any(each.reviewed is not None and each.reviewed > since for each in task.graders.values())
-
-
-def _is_live_of(known: Regraded, entry: Json) -> bool:
-    return known.live and known.entry == entry
 
 
 def entry_of(entries: Values, task: str, name: str, grader_type: str) -> Json:

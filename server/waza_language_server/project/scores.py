@@ -50,7 +50,10 @@ class Scores:
         known = self._results.get(suite)
         if known is not None and time.monotonic() - known[0] <= RECHECK_SECONDS:
             return known[1]
-        found = _found(suite)
+        # With the first hint: nothing of it is needed to look at a document.
+        from waza_engine.results.reading.newest_scores import latest_results
+
+        found = latest_results(suite.parent, eval_file=suite.name)
         self._results[suite] = time.monotonic(), found
         return found
 
@@ -85,13 +88,6 @@ class Scores:
                 return None
             known = self._graded[path, moment] = values(tree)
         return known
-
-
-def _found(suite: Path) -> RunResult | None:
-    # With the first hint: nothing of it is needed to look at a document.
-    from waza_engine.results.reading.newest_scores import latest_results
-
-    return latest_results(suite.parent, eval_file=suite.name)
 
 
 MOST_KEPT = 20

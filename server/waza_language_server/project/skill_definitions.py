@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,11 +75,12 @@ def skills_called(
         if is_known and suite.path not in mine and not any(map(_is_hidden, suite.outline.skill_directories)):
             # The search of the open folders finds it already.
             continue
-        for folder in _skills(project, suite):
-            checkpoint()
-            definition = definition_in(project, folder)
-            if definition is not None and definition not in found:
-                take(definition)
+        with suppress(UnknownSkillsError):
+            for folder in skills_of_run(project, suite, suite.outline.skill_directories):
+                checkpoint()
+                definition = definition_in(project, folder)
+                if definition is not None and definition not in found:
+                    take(definition)
     return tuple(found.values())
 
 
@@ -92,13 +93,6 @@ def skills_of_workspace(project: Project, near: Document) -> dict[Path, str]:
         if file is not None:
             found[file] = SkillDefinition(file, name_in(project, file)).name
     return found
-
-
-def _skills(project: Project, suite: Suite) -> Iterator[Path]:
-    try:
-        yield from skills_of_run(project, suite, suite.outline.skill_directories)
-    except UnknownSkillsError:
-        return
 
 
 def _is_hidden(directory: str) -> bool:

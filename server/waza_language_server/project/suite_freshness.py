@@ -133,10 +133,10 @@ class SuiteFreshness:
             then, of_file, of_task = self.then(task.id, moment), REWRITTEN.format("file"), _TASK
         else:
             of_file = of_task = TASK_REWRITTEN
-            if self._recorded.asks_otherwise(moment, task.id):
+            if self._recorded.has_other_task_prompt(moment, task.id):
                 return of_task
             # An unchanged file is not read as it was then.
-            is_other = self._recorded.says_otherwise(moment, (task.id,))
+            is_other = self._recorded.has_other_tasks(moment, (task.id,))
             then = self.then(task.id, moment) if is_other else today
         if then is None:
             return of_file
@@ -205,7 +205,7 @@ class SuiteFreshness:
         today = deciding(self._grouped(values_of_file(self._project, self.suite)))
         if before != today:
             return REWRITTEN.format(_first_change(before, today))
-        if self._recorded.says_otherwise(run.timestamp, run.tasks):
+        if self._recorded.has_other_tasks(run.timestamp, run.tasks):
             return TASK_REWRITTEN
         return self.rewritten_around(run)
 
@@ -225,7 +225,7 @@ class SuiteFreshness:
         return self._rewritten_prompts(run)
 
     def _rewritten_prompts(self, run: RunResult) -> str:
-        return PROMPTS_REWRITTEN if self._recorded.has_other_prompts(run.timestamp) else ""
+        return PROMPTS_REWRITTEN if self._recorded.has_other_trigger_prompts(run.timestamp) else ""
 
     def _changed_since(self, then: Written) -> frozenset[str]:
         """Return the graders of the suite that are not as they were, are new, or gone."""

@@ -118,12 +118,9 @@ class VerdictLocations:
     def _task(self, task: str) -> tuple[Path, Node | None]:
         known = self._tasks.get(task)
         if known is None:
-            known = self._tasks[task] = self._found(task)
+            root = self._project.tree(self._suite).root
+            known = self._tasks[task] = self._written(task) or (self._suite, root)
         return known
-
-    def _found(self, task: str) -> tuple[Path, Node | None]:
-        found = self._written(task)
-        return found if found is not None else (self._suite, self._project.tree(self._suite).root)
 
     def _written(self, task: str) -> tuple[Path, Node | None] | None:
         tree = self._project.tree(self._suite)

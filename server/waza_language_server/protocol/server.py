@@ -238,10 +238,6 @@ class WazaServer(LanguageServer):
         if self.made("runs") is not None:
             self.runs.kill_now()
 
-    def keep_kinds_of_actions(self) -> None:
-        """Offer actions without their kinds, which may only be sent to clients that support code actions."""
-        self.protocol.keep_options(types.TEXT_DOCUMENT_CODE_ACTION)
-
     def register_pull_diagnostics(self) -> None:
         """Offer diagnostics on request: to clients that ask for them, which then get none pushed."""
         if not self.protocol.knows(PULLED_DIAGNOSTICS.method):

@@ -63,7 +63,7 @@ Value = TypeVar("Value")
 
 
 class _Annotation(Generic[Value]):
-    """What a schema says under a keyword, converted if it says anything."""
+    """The value of a keyword of a schema, converted where that is necessary."""
 
     def __init__(self, key: str, default: Value, convert: Callable[[Any], Value] | None = None) -> None:
         self._key, self._default, self._convert = key, default, convert
@@ -137,7 +137,7 @@ class Shape:
         return bool(self.schema.get("deprecated", False)) or "until" in self.versions
 
     versions = _Annotation[Mapping[str, Any]]("x-waza-versions", {})
-    """Which versions of another tool take it: ``since``, ``until``, ``instead``; empty for all."""
+    """The versions of another tool that take it: ``since``, ``until``, ``instead``; empty for all."""
 
     @property
     def replaced_by(self) -> str | None:
@@ -145,7 +145,7 @@ class Shape:
         return self.schema.get("x-waza-replaced-by", self.versions.get("instead"))
 
     deprecation = _Annotation[str]("x-waza-deprecation", "")
-    """What to change for something deprecated that has no replacement, "" if it has one."""
+    """The advice for something deprecated that has no replacement, "" if it has one."""
 
     @cached_property
     def kind(self) -> str | None:

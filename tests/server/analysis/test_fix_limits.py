@@ -5,6 +5,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 import pytest
 import yaml
@@ -35,6 +36,8 @@ SUITE = {
     "tasks": ["tasks/*.yaml"],
 }
 """One suite in all styles; what a problem does not cover keeps every word of it."""
+DAMAGED = 12
+"""Damaged texts of each style."""
 
 
 def styles() -> dict[str, str]:
@@ -115,33 +118,35 @@ def lost(before: str, after: str) -> Counter[str]:
     return Counter(_WORD.findall(before)) - Counter(_WORD.findall(after))
 
 
+@cache
+def fixes_of_damaged(style: str) -> list[tuple[str, CodeAction, Sequence[Edit]]]:
+    """Return damaged texts of a style, each with what is offered for it."""
+    chance = random.Random(style)
+    texts = [damaged(styles()[style], chance) for _ in range(DAMAGED)]
+    return [(text, action, edits) for text in texts for action, edits in offered(text)]
+
+
 @pytest.mark.parametrize("style", styles())
 def test_safe_fixes_of_damaged_texts_lose_no_data(style: str) -> None:
-    chance = random.Random(style)
-    for _ in range(25):
-        text = damaged(styles()[style], chance)
-        for action, edits in offered(text):
-            if action.preferred or action.kind == "source.fixAll":
-                after = apply(text, edits)
-                gone = lost(text, after)
-                # A misspelt word is written right: one comes for each that goes; a repeated one is left once.
-                new = lost(after, text)
-                unique = Counter({word: count for word, count in gone.items() if word not in after})
-                assert sum(unique.values()) <= sum(new.values()), (action.title, text, after)
+    for text, action, edits in fixes_of_damaged(style):
+        if action.preferred or action.kind == "source.fixAll":
+            after = apply(text, edits)
+            gone = lost(text, after)
+            # A misspelt word is written right: one comes for each that goes; a repeated one is left once.
+            new = lost(after, text)
+            unique = Counter({word: count for word, count in gone.items() if word not in after})
+            assert sum(unique.values()) <= sum(new.values()), (action.title, text, after)
 
 
 @pytest.mark.parametrize("style", styles())
 def test_fixes_of_damaged_texts_stay_within_their_entry(style: str) -> None:
-    chance = random.Random(style)
-    for _ in range(25):
-        text = damaged(styles()[style], chance)
-        for action, edits in offered(text):
-            if action.kind != "quickfix":
-                continue
-            after, (problem,) = apply(text, edits), action.problems
-            gone = lost(text, after) - Counter(_WORD.findall(lines_of(text, problem)))
-            below = "Delete" in action.title or "Keep" in action.title or "comment" in action.title
-            assert below or not gone, (action.title, text, after)
+    for text, action, edits in fixes_of_damaged(style):
+        if action.kind != "quickfix":
+            continue
+        after, (problem,) = apply(text, edits), action.problems
+        gone = lost(text, after) - Counter(_WORD.findall(lines_of(text, problem)))
+        below = "Delete" in action.title or "Keep" in action.title or "comment" in action.title
+        assert below or not gone, (action.title, text, after)
 
 
 @pytest.mark.parametrize(

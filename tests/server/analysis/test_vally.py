@@ -219,7 +219,7 @@ def test_unknown_keys_of_a_stimulus_are_refused_since_0_17() -> None:
 @pytest.mark.parametrize("text", [OLD, NEW])
 def test_no_rule_fails_on_a_text_that_is_being_written(text: str) -> None:
     written = dedent(text)
-    for end in range(0, len(written), 17):
+    for end in range(0, len(written), 41):
         document = Document("untitled:a.eval.yaml", 0, written[:end], "vally_eval")
         with failures_noted() as failures:
             diagnose(document, Workspace(Project(), default_catalog()))

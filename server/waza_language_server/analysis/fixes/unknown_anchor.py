@@ -11,14 +11,14 @@ from waza_language_server.analysis.rule import FileView
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
-_ANCHOR = compiled_later(r"(?<=[\s\[{,])&([^\s,\[\]{}]+)")
+ANCHOR = compiled_later(r"(?<=[\s\[{,])&([^\s,\[\]{}]+)")
 _LONGEST = 30_000
 
 
 def fixes(view: FileView, problem: Problem) -> Iterator[Fix]:
     """Yield the anchor before an alias with a similar name."""
     text, alias = view.tree.text, problem.span
-    names = dict.fromkeys(_ANCHOR.findall(text, 0, alias.start)) if len(text) <= _LONGEST else ()
+    names = dict.fromkeys(ANCHOR.findall(text, 0, alias.start)) if len(text) <= _LONGEST else ()
     name = slip_of(text[alias.start + 1 : alias.end], names)
     if name is not None:
         yield Fix(f"Change to `*{name}`", (Edit(Span(alias.start + 1, alias.end), name),))

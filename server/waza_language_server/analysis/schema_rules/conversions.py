@@ -177,9 +177,7 @@ def one_pattern(shape: Shape, entry: Entry) -> str | None:
     texts = _texts(entry.value)
     if not texts:
         return None
-    if key in _PATTERNS:
-        return _alternatives(texts)
-    return "(?i)" + _alternatives([_SPECIAL.sub(r"\\\g<0>", text) for text in texts])
+    return _alternatives(texts) if key in _PATTERNS else _any_text(texts)
 
 
 def any_of(entry: Entry) -> str | None:
@@ -187,7 +185,7 @@ def any_of(entry: Entry) -> str | None:
     texts = _texts(entry.value)
     if not texts or any("\n" in text for text in texts):
         return None
-    return _quoted("(?i)" + _alternatives([_SPECIAL.sub(r"\\\g<0>", text) for text in texts]))
+    return _quoted(_any_text(texts))
 
 
 def as_one_pattern(mapping: Node, entry: Entry, pattern: str) -> tuple[Fix, ...]:
@@ -200,6 +198,10 @@ def as_one_pattern(mapping: Node, entry: Entry, pattern: str) -> tuple[Fix, ...]
 
 def _quoted(pattern: str) -> str:
     return "'" + pattern.replace("'", "''") + "'"
+
+
+def _any_text(texts: list[str]) -> str:
+    return "(?i)" + _alternatives([_SPECIAL.sub(r"\\\g<0>", text) for text in texts])
 
 
 def _alternatives(patterns: list[str]) -> str:

@@ -62,7 +62,7 @@ def explained(subject: Subject, errors: Iterable[ValidationError]) -> Explained:
         _explain(subject, error, collected)
         checkpoint()
     unknown = UnknownKeys(collected.unknown)
-    return tuple(_combined(collected, unknown, subject)), unknown
+    return tuple(collect(_combined(collected, unknown, subject))), unknown
 
 
 def _combined(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> Iterator[Problem]:

@@ -11,13 +11,13 @@ To add a kind, write its recogniser in ``repair_kinds.py`` and add a row to ``KI
 from __future__ import annotations
 
 import sys
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate, islice
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
-from waza_engine.later_patterns import compiled_later
+from waza_language_server.analysis.consequences import Changes
+from waza_language_server.analysis.fixes.unknown_anchor import ANCHOR
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found
 from waza_language_server.analysis.text_rules.repair_kinds import KINDS, Broken, Proposal
@@ -31,10 +31,9 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.repair import ITEM_AMONG_KEYS
 from waza_language_server.syntax.tree import Tree, parse
 from waza_language_server.syntax.tried_edits import apply
-from waza_language_server.text.edit import Edit, Edits, Fix
+from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
-_ANCHOR = compiled_later(r"(?<=[\s\[{,])&([^\s,\[\]{}]+)")
 _NO_ANCHOR = "unknown-anchor"
 _LONGEST = 30_000
 """In characters; in a longer text every fault is reported unchanged."""
@@ -108,7 +107,7 @@ def _judged(
     broken: Broken, faults: Sequence[SyntaxFault], proposal: Proposal, repaired: Tree
 ) -> _Repair | None:
     """Return the repair that a proposal is; None if it does not count."""
-    moved = _mover(proposal.edits)
+    moved = Changes(proposal.edits).after
 
     def place(fault: SyntaxFault) -> tuple[str, Span]:
         return fault.code, fault.span.shifted(moved(fault.span.start) - fault.span.start)
@@ -128,14 +127,6 @@ def _judged(
     fixes = (Fix(proposal.title, proposal.edits, preferred=proposal.is_sure), *proposal.others)
     problem = Problem(proposal.code, proposal.place, proposal.message, "error", fixes)
     return _Repair(problem, explained, (len(repaired.errors), misfits))
-
-
-def _mover(edits: Edits) -> Callable[[int], int]:
-    """Return the function that maps an offset before the edits to that after them."""
-    ordered = sorted(edits, key=lambda edit: edit.span)
-    ends = [edit.span.end for edit in ordered]
-    shifts = list(accumulate((len(edit.text) - len(edit.span) for edit in ordered), initial=0))
-    return lambda offset: offset + shifts[bisect_right(ends, offset)]
 
 
 def _is_known(tree: Tree, offset: int, broken: Broken) -> bool:
@@ -184,7 +175,7 @@ def _without_unread_anchors(text: str, faults: Sequence[SyntaxFault]) -> Sequenc
     if len({fault.code == _NO_ANCHOR for fault in faults}) < 2:
         return faults
     first: dict[str, int] = {}
-    for match in _ANCHOR.finditer(text):
+    for match in ANCHOR.finditer(text):
         first.setdefault(match[1], match.start())
     return [
         fault

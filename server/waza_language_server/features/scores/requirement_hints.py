@@ -23,7 +23,6 @@ from waza_language_server.syntax.tree import parse
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from waza_language_server.project.facts import Fact
     from waza_language_server.project.index import Project
     from waza_language_server.project.skill_file import SkillFile
     from waza_language_server.project.suites import Suite
@@ -111,11 +110,7 @@ def _said_in(path: Path, project: Project) -> SpokenTest:
     opened = project.documents.get(path)
     if opened is not None:
         return _said(opened.tree.root)
-    return project.disk.derived(path, "spoken test", _read)
-
-
-def _read(text: Fact[str]) -> SpokenTest:
-    return _said(parse(text.value).root)
+    return project.disk.derived(path, "spoken test", lambda text: _said(parse(text.value).root))
 
 
 def _said(task: Node | None) -> SpokenTest:

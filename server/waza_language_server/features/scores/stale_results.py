@@ -1,6 +1,6 @@
 """The stale results of a suite, item by item: for clients that show results of their own.
 
-The evidence is that of the marks (``project/document_scores.py``). A client shows the results that a run or
+The reasons are those of the marks (``project/document_scores.py``). A client shows the results that a run or
 regrading reported: a live verdict never makes these fresh, and one that differs makes them stale.
 """
 
@@ -41,7 +41,7 @@ RAN_ELSEWHERE = f"{STALE_WORD}: a newer run is recorded"
 RUNS_ELSEWHERE = "running elsewhere"
 JUDGED_LIVE = f"{STALE_WORD}: judged live"
 REVIEWED = f"{STALE_WORD}: reviewed since"
-_CAME_TO = {
+_VERDICT_WORDS = {
     "passed": "it passed",
     "failed": "it failed",
     "advisory": "it did not pass",
@@ -103,17 +103,17 @@ def stale_results(
     is_new = shown is not None and shown.lacks(run.origin, run.timestamp)
     if is_new and not project.scores.going.runs(suite) and is_active_elsewhere(run):
         return (StaleResult(RunnableId(suite), RUNS_ELSEWHERE, whole=True),)
-    evidence = _Evidence(project, run, suite, shown)
-    tasks_today = evidence.freshness.files
+    reasons = _StaleReasons(project, run, suite, shown)
+    tasks_today = reasons.freshness.files
     found: list[StaleResult] = []
     fresh = False
     for task in run.tasks.values():
         checkpoint()
-        of_task = evidence.of_task(task)
+        of_task = reasons.of_task(task)
         found += of_task
         fresh = fresh or (task.id in tasks_today and not (of_task and of_task[0].whole))
     for prompt in run.prompts:
-        words = evidence.words_of_prompt(prompt)
+        words = reasons.words_of_prompt(prompt)
         if words:
             identity = RunnableId(suite, prompt=prompt.prompt, should_trigger=prompt.should_trigger)
             found.append(StaleResult(identity, words, whole=True))
@@ -133,8 +133,8 @@ def stale_results(
         for task in run.tasks.values()
         if task.timestamp == run.timestamp and task.id not in tasks_today
     ]
-    words = evidence.words_of_suite(run.timestamp, gone) or first
-    if not words and run.whole is not None and evidence.is_incomplete(run.whole.timestamp, run.tasks):
+    words = reasons.words_of_suite(run.timestamp, gone) or first
+    if not words and run.whole is not None and reasons.is_incomplete(run.whole.timestamp, run.tasks):
         words = STALE_WORD
     return (*([StaleResult(RunnableId(suite), words, whole=False)] if words else []), *found)
 
@@ -146,11 +146,11 @@ def _of_part(words: str) -> str:
 
 def _elsewhere(verdict: str) -> str:
     """Return that something has run elsewhere since, and its verdict."""
-    came_to = _CAME_TO.get(verdict)
-    return f"{RAN_ELSEWHERE}, {came_to}" if came_to else RAN_ELSEWHERE
+    outcome = _VERDICT_WORDS.get(verdict)
+    return f"{RAN_ELSEWHERE}, {outcome}" if outcome else RAN_ELSEWHERE
 
 
-class _Evidence:
+class _StaleReasons:
     """Why the results of a suite may no longer hold, compared with how it is written today."""
 
     def __init__(self, project: Project, run: RunResult, suite: Path, shown: DisplayedResults | None) -> None:
@@ -190,7 +190,7 @@ class _Evidence:
         moment = prompt.timestamp
         if self._ran_elsewhere(prompt.origin, moment):
             return _elsewhere("error" if prompt.error else "passed" if prompt.right else "failed")
-        return self._said(moment, self._recorded.changes_of_prompt(moment))
+        return self._changes_label(moment, self._recorded.changes_of_prompt(moment))
 
     def words_of_suite(self, moment: datetime, gone: Sequence[str]) -> str:
         """Return why the verdict of the suite itself may be stale, apart from its parts.
@@ -198,7 +198,7 @@ class _Evidence:
         ``gone`` are the ids of the tasks that it had at that moment and no longer has.
         """
         if gone:
-            return self._said(moment, self._recorded.changes(moment, gone)) or STALE_WORD
+            return self._changes_label(moment, self._recorded.changes(moment, gone)) or STALE_WORD
         then = self.freshness.then("", moment)
         same = then is not None and then.get(METRICS) == self.freshness.today("").get(METRICS)
         return "" if same else STALE_WORD
@@ -209,7 +209,7 @@ class _Evidence:
         Or whether its trigger prompts have changed since its last entire run.
         """
         added = self._recorded.added_since(moment)
-        return (bool(added) and added not in judged) or self._recorded.has_other_prompts(moment)
+        return (bool(added) and added not in judged) or self._recorded.has_other_trigger_prompts(moment)
 
     def _ran_elsewhere(self, origin: RunOrigin | None, moment: datetime) -> bool:
         return self._shown is not None and self._shown.lacks(origin, moment)
@@ -221,7 +221,7 @@ class _Evidence:
 
     def _words_of_answer(self, task: str, moment: datetime) -> str:
         """Return why the answer to a task would be another one today, "" when it would not."""
-        words = self._said(moment, self._recorded.changes(moment, (task,)))
+        words = self._changes_label(moment, self._recorded.changes(moment, (task,)))
         if words:
             return words
         then = self.freshness.then(task, moment)
@@ -231,13 +231,13 @@ class _Evidence:
     def _words_of_grader(self, task: TaskResult, name: str) -> str:
         verdict = task.graders[name]
         moment = verdict.timestamp
-        came_to = _came_to(verdict)
+        outcome = _verdict_of(verdict)
         if self._ran_elsewhere(verdict.origin, moment) and self._asked(task) is None:
-            return _elsewhere(came_to)
+            return _elsewhere(outcome)
         if self._was_reviewed(verdict) and self._asked(task) is None:
-            return f"{REVIEWED}, {_CAME_TO[came_to]}"
-        if (live := self._live_otherwise(task, verdict)) is not None:
-            return f"{JUDGED_LIVE}, {_CAME_TO[_came_to(live)]}"
+            return f"{REVIEWED}, {_VERDICT_WORDS[outcome]}"
+        if (live := self._differing_live_verdict(task, verdict)) is not None:
+            return f"{JUDGED_LIVE}, {_VERDICT_WORDS[_verdict_of(live)]}"
         words = self._words_of_answer(task.id, moment)
         if words:
             return words
@@ -255,7 +255,7 @@ class _Evidence:
     def _entry_today(self, task: TaskResult, name: str) -> Json:
         return entry_in(self.freshness.today(task.id), self.freshness.today(""), name)
 
-    def _live_otherwise(self, task: TaskResult, verdict: GraderResult) -> GraderResult | None:
+    def _differing_live_verdict(self, task: TaskResult, verdict: GraderResult) -> GraderResult | None:
         """Return the live verdict of a grader where it is not the one that a client shows."""
         known = self._regraded.of(self._suite, task, verdict.name)
         if known is None or not known.live or known.baseline is not None:
@@ -267,16 +267,16 @@ class _Evidence:
         again = self._asked(task)
         concluded = again.concluded.graders.get(verdict.name) if again and again.concluded else None
         shown = verdict if concluded is None else concluded.result
-        return known.result if _came_to(known.result) != _came_to(shown) else None
+        return known.result if _verdict_of(known.result) != _verdict_of(shown) else None
 
     def _asked(self, task: TaskResult) -> RegradedResult | None:
         return self._regraded.asked(self._suite, task)
 
-    def _said(self, moment: datetime, changes: Sequence[ChangedInput]) -> str:
+    def _changes_label(self, moment: datetime, changes: Sequence[ChangedInput]) -> str:
         stale = bool(changes) or bool(self._recorded.other_agent(moment))
         return stale_label(STALE_WORD if stale else "", changes).removeprefix(" · ")
 
 
-def _came_to(verdict: GraderResult) -> str:
+def _verdict_of(verdict: GraderResult) -> str:
     graded = "passed" if verdict.passed else "failed"
     return graded if verdict.status == "graded" else verdict.status

@@ -49,8 +49,7 @@ def did_save(ls: WazaServer, params: types.DidSaveTextDocumentParams) -> None:
         ls.live.edited(anyway=True)
     ls.refresh.closed_files_changed(_paths(params.text_document.uri))
     ls.refresh.costs_changed()
-    affected = ls.made("affected")
-    if affected:
+    if ls.made("affected"):
         ls.refresh.ask_for_lenses()
 
 
@@ -90,17 +89,12 @@ async def pull(
 ) -> types.RelatedUnchangedDocumentDiagnosticReport | WrittenAnswer:
     """Answer with the problems of a document, or that they are those of the last time."""
     uri = params.text_document.uri
-    items = await _written_now(ls, uri)
+    newest = await ls.diagnostics.newest_problems(uri)
+    items = "[]" if newest is None else as_list(written(ls, *newest, ls.session.project))
     result_id = f"{hash(items):x}"
     if params.previous_result_id == result_id:
         return types.RelatedUnchangedDocumentDiagnosticReport(result_id)
     return WrittenAnswer(f'{{"kind":"full","resultId":"{result_id}","items":{items}}}')
-
-
-async def _written_now(ls: WazaServer, uri: str) -> str:
-    """Return the list of the problems of the newest text of a document."""
-    newest = await ls.diagnostics.newest_problems(uri)
-    return "[]" if newest is None else as_list(written(ls, *newest, ls.session.project))
 
 
 async def pull_workspace(ls: WazaServer, params: types.WorkspaceDiagnosticParams) -> WrittenAnswer:

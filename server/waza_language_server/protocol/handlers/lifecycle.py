@@ -49,7 +49,8 @@ def initialize(ls: WazaServer, params: types.InitializeParams) -> None:
         ls.abilities, shows_changes=ls.options.shows_changes, opens_trials=ls.options.opens_trials
     )
     if not ls.abilities.knows_code_actions:
-        ls.keep_kinds_of_actions()
+        # The kinds of actions may only be sent to clients that support them.
+        ls.protocol.keep_options(types.TEXT_DOCUMENT_CODE_ACTION)
     if ls.abilities.pulls_diagnostics:
         ls.register_pull_diagnostics()
     if params.process_id is not None:
