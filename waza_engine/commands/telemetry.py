@@ -24,7 +24,7 @@ from waza_engine.executors.registry import installing
 from waza_engine.masking import masked, masked_across
 from waza_engine.results.json_values import plain
 from waza_engine.results.record import RunOutcome, TaskOutcome, TrialOutcome
-from waza_engine.results.writing.store import ResultsError, write_output
+from waza_engine.results.writing.store import ResultsError, check_no_suite, write_output
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.terminal import complain, json_text, say_lines
@@ -124,6 +124,8 @@ def _exporter(options: TelemetryOptions) -> Callable[[Sequence[Any]], None]:
         raise SuiteError(f"`--otel-exporter` must be otlp, console or file, not {options.exporter}.")
     if options.exporter == "file" and options.file is None:
         raise SuiteError("`--otel-exporter file` needs `--otel-file FILE`.")
+    if options.file is not None:
+        check_no_suite(options.file)
     try:
         importlib.import_module("opentelemetry.sdk.trace")
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter

@@ -67,11 +67,13 @@ from waza_engine.results.record import (
     TriggerOutcome,
 )
 from waza_engine.scoring.cost import Spending
+from waza_engine.spec.foreign_evals import is_named_as_evals
 from waza_engine.terminal import json_text
 from waza_engine.user_state import state_folder
 
 WATCHED_AFTER_SECONDS = 0.03
 """How long an editor may take to begin to watch a folder that is new."""
+_YAML_SUFFIXES = frozenset({".yaml", ".yml"})
 _PROBED_BYTES = 64 * 1024
 _RESERVED_BYTES = 4096
 _REASON_CHARACTERS = 600
@@ -303,6 +305,7 @@ def write_output(path: Path, content: bytes | Iterable[bytes]) -> None:
 
     Waits for the reader of a pipe. Raises ``ResultsError``.
     """
+    check_no_suite(path)
     with clear_errors(path):
         target = path.resolve()
         if _is_device(target):
@@ -312,11 +315,19 @@ def write_output(path: Path, content: bytes | Iterable[bytes]) -> None:
     write_atomically(path, content)
 
 
+def check_no_suite(path: Path) -> None:
+    """Raise ``ResultsError`` for a file that a person wrote: no result and no report is YAML."""
+    target = path.resolve()
+    if target.is_file() and (target.suffix.lower() in _YAML_SUFFIXES or is_named_as_evals(target.name)):
+        raise ResultsError(f"{path} is a file of a suite; name another file for results.")
+
+
 def opened_output(path: Path, *, append: bool = False) -> IO[bytes]:
     """Return a path that a person has named, opened without a buffer; the old content of a file goes.
 
     Waits for the reader of a pipe. Raises ``ResultsError``.
     """
+    check_no_suite(path)
     with clear_errors(path):
         target = path.resolve()
         if _is_device(target):
@@ -397,6 +408,7 @@ def check_writable(path: Path, suite: Path | None = None) -> None:
     """
     if suite is not None and path.exists() and path.samefile(suite):
         raise ResultsError(f"{path} is the suite itself; name another file for its results.")
+    check_no_suite(path)
     with clear_errors(path):
         target = path.resolve()
         if target.is_dir():
