@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from waza_engine.boundary import Boundary, suite_boundary
+from waza_engine.masking import masked
 
 FOLDER = ".waza"
 JOURNAL_SUFFIX = ".partial.jsonl"
@@ -55,9 +56,12 @@ def started_by_name(path: Path) -> datetime | None:
         return None
 
 
-def file_segment(model: str) -> str:
-    """Return the name of a model as upstream writes it into a file name."""
-    return re.sub(r"[/\\: ]", "-", model)
+def file_segment(name: str) -> str:
+    """Return the name of a model, a task or a directory as upstream writes a model's into a file name.
+
+    Directories are listed and uploaded like what is in them, so credentials are masked here as well.
+    """
+    return re.sub(r"[/\\: *]", "-", masked(name))
 
 
 KEPT_PREFIX = "waza-kept-"

@@ -12,6 +12,7 @@ from waza_engine.commands.layout import write_layout
 from waza_engine.commands.run import run_command
 from waza_engine.executors.base import Cancellation, ExecutionRequest, ExecutionResponse
 from waza_engine.executors.mock import MockExecutor
+from waza_engine.masking import read_environment
 from waza_engine.runs.loading.suite import load_suite
 from waza_engine.runs.settings.table import RunSettings
 
@@ -52,6 +53,19 @@ def test_one_trial_lies_directly_in_the_folder_of_its_configuration(tmp_path: Pa
         "prompt": "Brew tea",
         "assertions": ["says", "It is hot.", "must_not: coffee"],
     }
+
+
+def test_a_credential_in_the_name_of_a_task_is_in_no_name_of_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as environment:
+        environment.setenv("OPENAI_API_KEY", "sk-proj-Zq8vX2mN4bK7wRtY")
+        read_environment()
+        folder = written(
+            skill_with(tmp_path, {"assertions": [SAYS], "slug": "brew sk-proj-Zq8vX2mN4bK7wRtY"})
+        )
+    read_environment()
+    assert [each.name for each in folder.iterdir() if each.is_dir()] == ["eval-brew----"]
 
 
 def test_several_trials_and_the_baseline_have_folders_of_their_own(tmp_path: Path) -> None:
