@@ -18,7 +18,7 @@ from waza_engine.results.attachments import with_attachments
 from waza_engine.results.codec.runs import engine_block, run_of
 from waza_engine.results.inputs import RunInputs, inputs_digest, inputs_of
 from waza_engine.results.json_values import Block, block_of, text_of
-from waza_engine.results.places import JOURNAL_SUFFIX, record_boundary
+from waza_engine.results.places import JOURNAL_SUFFIX, record_boundary, results_directory
 from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.results.reading.owners import Owner
@@ -194,8 +194,11 @@ def _newest_unended(eval_file: Path, retry: Sequence[str]) -> Path:
     """Return the newest record of an eval file that did not end or, to retry something, the newest at all."""
     owner = Owner(eval_file.parent, eval_file.name)
     resumed: set[str] = set()
+    unread: Path | None = None
     for path in result_files(eval_file.parent):
         document = read_document(path)
+        if document is None and path.parent == results_directory(eval_file.parent):
+            unread = unread or path
         if document is None or not _is_of(document, owner):
             continue
         if path.name.endswith(JOURNAL_SUFFIX):
@@ -205,10 +208,16 @@ def _newest_unended(eval_file: Path, retry: Sequence[str]) -> Path:
         run_id = text_of(document.get("eval_id"))
         ended = engine.get("status") not in ("canceled", "error") or run_id in resumed
         if retry or not ended:
+            if unread is not None:
+                raise SuiteError(
+                    f"{unread} cannot be read, and what it has would be paid for again: delete it, "
+                    f"or name the run to go on with, such as {path}."
+                )
             return path
         resumed.add(text_of(block_of(engine, "settings").get("resumed")))
     what = "run" if retry else "interrupted run"
-    raise SuiteError(f"{eval_file}: there is no {what} to go on with; run the suite without `--resume`.")
+    why = f" ({unread} cannot be read)" if unread is not None else ""
+    raise SuiteError(f"{eval_file}: there is no {what} to go on with{why}; run the suite without `--resume`.")
 
 
 def _is_of(document: Block, owner: Owner) -> bool:

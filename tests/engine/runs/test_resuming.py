@@ -120,6 +120,21 @@ def test_a_run_that_was_gone_on_with_is_not_the_one_to_go_on_with(
         resumed(path)
 
 
+def test_an_older_run_does_not_go_on_while_a_newer_one_cannot_be_read(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {name: task(name) for name in IDS}, graders=SAYS)
+    older, newer = (prepare(RunSettings(path)).run(lambda _: None, RunCancellation()) for _ in range(2))
+    assert older.results_file is not None
+    assert newer.results_file is not None
+    newer.results_file.write_bytes(newer.results_file.read_bytes()[:-200])
+    with pytest.raises(
+        SuiteError, match=f"{newer.results_file.name} cannot be read.*{older.results_file.name}"
+    ):
+        resumed(path, "failed")
+    with pytest.raises(SuiteError, match=r"no interrupted run to go on with \(.* cannot be read\)"):
+        resumed(path)
+    assert resumed(path, "failed", record=older.results_file).tasks
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
