@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from waza_engine.early_interruption import INTERRUPTED, interruptions_are_minded
+from waza_engine.early_interruption import INTERRUPTED, interruption_is_followed, interruptions_are_minded
 from waza_engine.later_patterns import compiled_later
 from waza_engine.terminal import complain, complain_lines, written_out
 
@@ -140,6 +140,7 @@ def carry_out(command: Callable[[], None]) -> None:
             gc.freeze()
             sys.stdout.flush()
     except KeyboardInterrupt:
+        interruption_is_followed()
         sys.exit(INTERRUPTED)
     except OSError as error:
         if _is_nowhere():

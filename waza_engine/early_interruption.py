@@ -11,10 +11,14 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from signal import SIGINT, default_int_handler, getsignal, signal
 
 INTERRUPTED = 130
 """The exit code that shells give for it."""
+
+SAME_SIGNAL_SECONDS = 0.3
+"""One that is sent to the whole process group comes a second time from its front: both are one request."""
 
 
 def interruptions_are_minded() -> None:
@@ -23,10 +27,24 @@ def interruptions_are_minded() -> None:
         signal(SIGINT, default_int_handler)
 
 
+def interruption_is_followed() -> None:
+    """Let the process end undisturbed by the same interruption; a later one ends it at once."""
+    if not _handled:
+        return
+    began = time.monotonic()
+
+    def again(number: int, frame: object) -> None:
+        if time.monotonic() - began > SAME_SIGNAL_SECONDS:
+            _end(number, frame)
+
+    signal(SIGINT, again)
+
+
 def _end(number: int, frame: object) -> None:
     del number, frame
     os._exit(INTERRUPTED)
 
 
-if "logging" not in sys.modules and getsignal(SIGINT) is default_int_handler:
+_handled = "logging" not in sys.modules and getsignal(SIGINT) is default_int_handler
+if _handled:
     signal(SIGINT, _end)

@@ -8,8 +8,7 @@ import time
 from collections.abc import Callable
 from types import FrameType
 
-SAME_SIGNAL_SECONDS = 0.3
-"""One that is sent to the whole process group comes a second time from its front: both are one request."""
+from waza_engine.early_interruption import SAME_SIGNAL_SECONDS
 
 
 class RequestsToEnd:

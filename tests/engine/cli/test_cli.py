@@ -190,6 +190,21 @@ def test_ctrl_c_while_a_command_is_loaded_ends_it_without_a_traceback(program: s
     assert (found.returncode, found.stdout, found.stderr) == (130, b"", b"")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
+def test_the_same_ctrl_c_again_while_the_process_ends_prints_no_traceback() -> None:
+    command = (
+        "import signal\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "import waza_engine.early_interruption\n"
+        "import atexit\n"
+        "from waza_engine.command_line import carry_out\n"
+        "atexit.register(signal.raise_signal, signal.SIGINT)\n"
+        "carry_out(lambda: signal.raise_signal(signal.SIGINT))"
+    )
+    found = subprocess.run([sys.executable, "-c", command], capture_output=True, timeout=60, check=False)
+    assert (found.returncode, found.stdout, found.stderr) == (130, b"", b"")
+
+
 def test_the_example_runs_with_the_mock_executor(tmp_path: Path) -> None:
     found = engine("run", EXAMPLE, "-o", tmp_path / "r.json")
     assert found.returncode == 1
