@@ -64,15 +64,17 @@ class SuiteFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         """Yield an item for each enabled task, and one for the verdict of the suite."""
         from waza_engine.api import SuiteError, SuiteFileError, load_suite
+        from waza_engine.masking import masked
         from waza_engine.vocabulary import unique_names
 
         try:
             suite = load_suite(self.path)
         except (SuiteError, SuiteFileError) as error:
             raise self.CollectError(str(error)) from error
-        for name, task in zip(unique_names(task.id for task in suite.tasks), suite.tasks, strict=True):
+        ids = [task.id for task in suite.tasks]
+        for task_id, name, key in zip(ids, unique_names(map(masked, ids)), unique_names(ids), strict=True):
             item = cast("Any", TaskItem).from_parent(self, name=name)
-            item.task_id = task.id
+            item.task_id, item.key = task_id, key
             yield item
         yield cast("Any", VerdictItem).from_parent(self, name="suite verdict")
 
@@ -129,15 +131,19 @@ class _SuiteItem(pytest.Item):
 
 
 class TaskItem(_SuiteItem):
-    """A task of a suite; its name is the id, with a number if it is not the first one with that id."""
+    """A task of a suite; its name is the id, with a number if it is not the first one with that id.
+
+    Credentials are masked in the name, which pytest prints; ``key`` is what the results call the task.
+    """
 
     task_id = ""
+    key = ""
 
     def runtest(self) -> None:
         """Fail with the reason of the task and of each grader against it."""
         from waza_engine.results.task_conclusion import tasks_by_name
 
-        found = tasks_by_name(self.result.tasks).get(self.name)
+        found = tasks_by_name(self.result.tasks).get(self.key)
         if found is None or found.verdict == "skipped":
             pytest.skip(found.reason if found is not None else "The task has no result.")
         if found.verdict != "passed":

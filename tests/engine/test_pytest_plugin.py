@@ -48,6 +48,18 @@ def test_each_task_is_a_test_with_the_feedback_of_its_graders(tmp_path: Path) ->
     assert len(list((tmp_path / "evals" / ".waza" / "results").glob("*.json"))) == 1
 
 
+def test_a_credential_in_the_id_of_a_task_is_not_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-proj-Zq8vX2mN4bK7wRtY")
+    evals = write_greeter(tmp_path / "evals", good=PASSES)
+    file = evals / "tasks" / "good.yaml"
+    file.write_text(file.read_text("utf-8").replace("id: good", "id: good-sk-proj-Zq8vX2mN4bK7wRtY"), "utf-8")
+    printed = pytest_of(tmp_path, "--waza", "-rA")
+    assert "2 passed" in printed
+    assert "Zq8vX2mN4bK7" not in printed
+
+
 def test_of_two_tasks_with_one_id_each_has_its_own_result(tmp_path: Path) -> None:
     evals = write_greeter(tmp_path / "evals", first=PASSES, second=FAILS)
     for name in ("first", "second"):

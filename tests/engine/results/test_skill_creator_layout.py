@@ -13,6 +13,7 @@ from waza_engine.commands.run import run_command
 from waza_engine.executors.base import Cancellation, ExecutionRequest, ExecutionResponse
 from waza_engine.executors.mock import MockExecutor
 from waza_engine.masking import read_environment
+from waza_engine.results.writing.transcripts import file_stem
 from waza_engine.runs.loading.suite import load_suite
 from waza_engine.runs.settings.table import RunSettings
 
@@ -55,7 +56,7 @@ def test_one_trial_lies_directly_in_the_folder_of_its_configuration(tmp_path: Pa
     }
 
 
-def test_a_credential_in_the_name_of_a_task_is_in_no_name_of_a_folder(
+def test_a_credential_in_the_name_of_a_task_is_in_no_name_of_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as environment:
@@ -64,6 +65,7 @@ def test_a_credential_in_the_name_of_a_task_is_in_no_name_of_a_folder(
         folder = written(
             skill_with(tmp_path, {"assertions": [SAYS], "slug": "brew sk-proj-Zq8vX2mN4bK7wRtY"})
         )
+        assert file_stem("Brew sk-proj-Zq8vX2mN4bK7wRtY") == "brew-"
     read_environment()
     assert [each.name for each in folder.iterdir() if each.is_dir()] == ["eval-brew----"]
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from waza_engine.masking import masked
 from waza_engine.results.codec.summary_blocks import task_document
 from waza_engine.results.json_values import Json
 from waza_engine.results.record import TaskOutcome
@@ -64,7 +65,7 @@ def transcript_document(task: TaskOutcome, prompt: str, started: datetime) -> Js
 
 def file_stem(name: str) -> str:
     """Return a task's name as upstream writes it into a file name: ``Say hello!`` becomes ``say-hello``."""
-    lowered = name.lower().replace(" ", "-")
+    lowered = masked(name).lower().replace(" ", "-")
     kept = "".join(c for c in lowered if (c.isascii() and c.isalnum()) or c in "-_")
     return kept[:_LONGEST_STEM_CHARACTERS] or _NAMELESS
 
