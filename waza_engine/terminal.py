@@ -19,7 +19,7 @@ import re
 import sys
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 from waza_engine.later_patterns import compiled_later
 
@@ -134,8 +134,18 @@ def say_json(value: Any) -> None:
 def say_document(content: bytes, notation: Notation = "json") -> None:
     """Write a finished document to standard output; its writer has made its characters harmless."""
     sys.stdout.flush()
-    sys.stdout.buffer.write(harmless_document(content, notation))
+    write_whole(sys.stdout.buffer, harmless_document(content, notation))
     sys.stdout.flush()
+
+
+def write_whole(stream: BinaryIO, content: bytes) -> None:
+    """Write all of a document, or raise OSError.
+
+    With ``PYTHONUNBUFFERED``, which many images set, one write stores only what a full disk still takes.
+    """
+    rest = memoryview(content)
+    while rest:
+        rest = rest[stream.write(rest) :]
 
 
 def json_text(value: Any, indent: int | None = None) -> str:

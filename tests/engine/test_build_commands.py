@@ -149,3 +149,26 @@ def test_annotations_of_a_check_are_commands_alone(text: str) -> None:
 def test_a_log_holds_no_command(text: str) -> None:
     record: Any = logging.LogRecord("a", logging.WARNING, "a", 1, text, None, None)
     assert obeyed(LogFormatter("%(message)s").format(record)) == []
+
+
+def test_a_document_is_written_whole_where_each_write_stores_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Unbuffered(io.RawIOBase):
+        stored = b""
+
+        def writable(self) -> bool:
+            return True
+
+        def write(self, data: Any) -> int:
+            part = bytes(data)[:7]
+            self.stored += part
+            return len(part)
+
+    def show_by_printer(value: object) -> None:
+        StandardOutput(lambda: None).say_json(value)
+
+    for show in (say_json, show_by_printer):
+        raw = Unbuffered()
+        stream = io.TextIOWrapper(raw, "utf-8", write_through=True)  # type: ignore[arg-type]
+        monkeypatch.setattr(sys, "stdout", stream)
+        show({"tasks": ["a" * 100]})
+        assert json.loads(raw.stored) == {"tasks": ["a" * 100]}

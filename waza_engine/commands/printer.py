@@ -25,6 +25,7 @@ from waza_engine.terminal import (
     visible,
     visible_lines,
     without_commands,
+    write_whole,
 )
 
 Part: TypeAlias = "str | tuple[str, str]"
@@ -140,7 +141,7 @@ class StandardOutput:
         with self._lock:
             self.flush()
             if self.failure is None:
-                self._attempt(lambda: self._stream.buffer.write(harmless_document(content, notation)))
+                self._attempt(lambda: write_whole(self._stream.buffer, harmless_document(content, notation)))
             self.flush()
 
     def say_json(self, value: Any, indent: int | None = None) -> None:

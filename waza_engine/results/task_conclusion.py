@@ -107,6 +107,11 @@ class TaskConclusion:
         return self.verdict == "skipped" and any(map(is_unjudged, self.task.trials))
 
     @property
+    def was_not_judged(self) -> bool:
+        """Return whether its trials ended without a verdict: no grader, a review to come, or skipped."""
+        return self.verdict == "skipped" and not self.passes_part
+
+    @property
     def has_advice(self) -> bool:
         """Return whether an advisory grader did not pass."""
         return any(grader.verdict == "advisory" for grader in self.graders)

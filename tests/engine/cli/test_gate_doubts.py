@@ -214,3 +214,31 @@ def test_a_task_that_lost_its_grader_is_treated_as_a_removed_one(tmp_path: Path)
     policy = ("--max-regression-pct", "100", "--on-removed-tasks", "fail")
     assert failures(good, lost, *policy) == (1, [words])
     assert warned(lost, lost) == (0, [])
+
+
+def skipped(*ids: str) -> _Edit:
+    def edit(document: dict[str, Any]) -> None:
+        for found in document["tasks"]:
+            if found["test_id"] in ids:
+                for each in (found, *found["runs"]):
+                    each["status"] = "skipped"
+
+    return edit
+
+
+def test_a_task_that_was_skipped_does_not_pass_in_silence(tmp_path: Path) -> None:
+    good, part = recorded(tmp_path, "good.json"), recorded(tmp_path, "part.json", skipped("a"))
+    words = "task `a` was judged in the baseline; now its answers were not graded"
+    assert warned(good, part, "--max-regression-pct", "100") == (0, [("unjudged", words)])
+    policy = ("--max-regression-pct", "100", "--on-removed-tasks", "fail")
+    assert failures(good, part, *policy) == (1, [words])
+
+
+def test_a_run_of_skipped_tasks_fails_even_when_its_trigger_prompts_pass(tmp_path: Path) -> None:
+    def prompts_only(document: dict[str, Any]) -> None:
+        skipped("a", "b")(document)
+        document["trigger_results"] = [{"prompt": "Hi", "should_trigger": True, "did_trigger": True}]
+
+    good, none = recorded(tmp_path, "good.json"), recorded(tmp_path, "none.json", prompts_only)
+    code, found = failures(good, none)
+    assert (code, found[0].startswith("in the current run ")) == (1, True)

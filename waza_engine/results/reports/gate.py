@@ -68,7 +68,7 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
     rates = [_rate(recording, found) for recording, found in ((baseline, then), (current, now))]
     regression = max(0.0, (rates[0] - rates[1]) * 100)
     issues = _Issues()
-    if now.tasks and all(task.has_no_grader for task in now.tasks):
+    if now.tasks and all(task.was_not_judged for task in now.tasks):
         # Upstream lets such a run pass, although no answer was graded. It is worse if answers were before.
         why = next((reason.words for reason in now.reasons if reason.about == TASKS), "no task was judged")
         issues.add("fail" if then.counts.judged else "warn", "unjudged", f"in the current run {why}")
@@ -95,8 +95,8 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
         issues.add(limits.removed_tasks, "removed_task", words, task)
     judged_before = {name for name, task in before.items() if task.judged}
     for name, task in after.items():
-        # Nothing judges it any more, as if it were removed; a run without any grader is reported above.
-        if name in judged_before and task.has_no_grader and now.counts.judged:
+        # Nothing judges it any more, as if it were removed; a run of such tasks only is reported above.
+        if name in judged_before and task.was_not_judged and now.counts.judged:
             words = f"task `{task.id}` was judged in the baseline; now {task.reason}"
             issues.add(limits.removed_tasks, "unjudged", words, task)
     golden = _check_golden(issues, then, now) if limits.golden_must_pass else []
