@@ -49,4 +49,4 @@ def test_importing_the_package_loads_no_engine() -> None:
     code = "import sys, waza_engine, waza_engine.pytest_plugin; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     engine = {name for name in loaded.split() if name.startswith("waza_engine")}
-    assert engine == {"waza_engine", "waza_engine.pytest_plugin"}
+    assert engine == {"waza_engine", "waza_engine.version", "waza_engine.pytest_plugin"}

@@ -29,14 +29,10 @@ from waza_language_server.project.changed_inputs import (
     why_stale,
 )
 from waza_language_server.project.recorded_runs import RecordedRuns
-from waza_language_server.project.recorded_values import (
-    INPUTS,
-    inputs_around,
-    values_of_file,
-    written_in,
-)
+from waza_language_server.project.recorded_values import INPUTS, inputs_around, written_in
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, task_id
 from waza_language_server.project.uris import path_of
+from waza_language_server.project.values_of_suites import values_of_file
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import (

@@ -22,8 +22,9 @@ from waza_language_server.project.changed_inputs import (
 )
 from waza_language_server.project.claim import TRIGGER_NAMES
 from waza_language_server.project.disk import MAX_BYTES, was_there
-from waza_language_server.project.recorded_values import INPUTS, SUITE, Values, values_of_file
+from waza_language_server.project.recorded_values import INPUTS, SUITE, Values
 from waza_language_server.project.suite_file import is_switched_off
+from waza_language_server.project.values_of_suites import values_of_file
 from waza_language_server.project.verdict_places import VerdictLocations
 
 if TYPE_CHECKING:

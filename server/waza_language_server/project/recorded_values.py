@@ -9,7 +9,6 @@ from weakref import WeakKeyDictionary
 from waza_engine.checkpoint import checkpoint
 from waza_engine.results.freshness import deciding_values
 from waza_engine.spec.reading.scalars import Json
-from waza_language_server.project.document import reader_of
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, is_of_vally, scalar_text
 from waza_language_server.syntax.aliases import contains_alias
 from waza_language_server.syntax.green import Green
@@ -17,9 +16,6 @@ from waza_language_server.syntax.nodes import ItemMemo
 from waza_language_server.syntax.tree import Tree
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from waza_language_server.project.index import Project
     from waza_language_server.syntax.nodes import Node
 
 INPUTS = "//inputs"
@@ -38,22 +34,6 @@ _of_trees: WeakKeyDictionary[Tree, Values] = WeakKeyDictionary()
 _written: WeakKeyDictionary[Green, Json] = WeakKeyDictionary()
 """The values of grader entries that an edit has not changed."""
 _rows: ItemMemo[tuple[str, Json] | None] = ItemMemo()
-_PURPOSE = "recorded values"
-
-
-def entries(project: Project, suite: Path) -> Values:
-    """Return what decides the scores of a suite as it is written now, by task and name."""
-    found = dict(values_of_file(project, suite))
-    found.pop(("", SUITE), None)
-    for known in project.suites_of(suite):
-        if known.path == suite:
-            for task in project.tasks_of(known).value:
-                values = values_of_file(project, task.path)
-                found |= {(task.id, name): value for (place, name), value in values.items() if not place}
-                checkpoint()
-            for prompts in known.prompts:
-                found |= values_of_file(project, prompts)
-    return found
 
 
 def current_values(tree: Tree) -> Values:
@@ -62,14 +42,6 @@ def current_values(tree: Tree) -> Values:
     if known is None:
         known = _of_trees[tree] = values(tree)
     return known
-
-
-def values_of_file(project: Project, path: Path) -> Values:
-    """Return what decides the scores of one suite file as it is written now."""
-    document = project.documents.get(path)
-    if document is not None:
-        return current_values(document.tree)
-    return project.disk.derived(path, _PURPOSE, lambda text: values(reader_of(path)(text.value, None)))
 
 
 def values(tree: Tree) -> Values:

@@ -22,14 +22,8 @@ from waza_language_server.project.changed_inputs import (
     TASK_ADDED,
     TASK_REWRITTEN,
 )
-from waza_language_server.project.recorded_values import (
-    INPUTS,
-    ByPlace,
-    Values,
-    entries,
-    values_by_task,
-    values_of_file,
-)
+from waza_language_server.project.recorded_values import INPUTS, ByPlace, Values, values_by_task
+from waza_language_server.project.values_of_suites import entries, values_of_file
 
 if TYPE_CHECKING:
     from datetime import datetime

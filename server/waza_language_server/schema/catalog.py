@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 import waza_engine
-from waza_language_server.schema.schema_root import SchemaRoot
-from waza_language_server.schema.shape import JsonSchema, Shape
+from waza_language_server.schema.shape import JsonSchema, SchemaRoot, Shape
 
 SchemaName = Literal[
     "eval",

@@ -112,7 +112,8 @@ shouldTriggerPrompts:
     ),
     "an option of another type names that type": (
         graders(
-            "  - type: code\n    name: a\n    config:\n      assertions: ['output']\n      max_tool_calls: 3\n"
+            "  - type: code\n    name: a\n    config:\n"
+            "      assertions: ['output']\n      max_tool_calls: 3\n"
         ),
         "task",
         """

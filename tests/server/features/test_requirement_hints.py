@@ -5,7 +5,8 @@ from pathlib import Path
 from tests.server.project.files import opened, put, workspace_with
 from waza_language_server.features.scores.inlay_hints import InlayHint
 from waza_language_server.features.scores.requirement_hints import requirement_hints
-from waza_language_server.project.skill_file import SkillFile, SuitesOfSkills
+from waza_language_server.project.skill_file import SkillFile
+from waza_language_server.project.suites_of_skills import SuitesOfSkills
 from waza_language_server.project.uris import uri_of
 from waza_language_server.project.workspace import Workspace
 

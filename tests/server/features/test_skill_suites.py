@@ -15,8 +15,9 @@ from waza_language_server.features.runnables.skill_suites import (
 from waza_language_server.features.scores.inlay_hints import InlayHint
 from waza_language_server.features.scores.marks import marks_of
 from waza_language_server.project.runnable_id import RunnableId
-from waza_language_server.project.skill_file import SkillFile, SuitesOfSkills
+from waza_language_server.project.skill_file import SkillFile
 from waza_language_server.project.suites import Suite
+from waza_language_server.project.suites_of_skills import SuitesOfSkills
 from waza_language_server.project.uris import uri_of
 from waza_language_server.project.workspace import Workspace
 

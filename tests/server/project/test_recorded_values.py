@@ -7,8 +7,8 @@ from tests.server.project.files import EVAL, TASK, write
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
-from waza_language_server.project.recorded_values import entries
 from waza_language_server.project.uris import uri_of
+from waza_language_server.project.values_of_suites import entries
 
 GRADER = """\
     graders:

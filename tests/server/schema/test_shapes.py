@@ -5,8 +5,7 @@ import pytest
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.schema.catalog import default_catalog
 from waza_language_server.schema.locate import graders_in, located_below, shape_at
-from waza_language_server.schema.schema_root import SchemaRoot
-from waza_language_server.schema.shape import Shape
+from waza_language_server.schema.shape import SchemaRoot, Shape
 from waza_language_server.syntax.nodes import Node
 
 TASK = """\

@@ -9,8 +9,7 @@ from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.schema.catalog import LINE_KINDS, Catalog, SchemaName
 from waza_language_server.schema.locate import shape_of
-from waza_language_server.schema.schema_root import SchemaRoot
-from waza_language_server.schema.shape import Shape
+from waza_language_server.schema.shape import SchemaRoot, Shape
 from waza_language_server.syntax.aliases import contains_alias
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.syntax.tree import Tree

@@ -24,7 +24,7 @@ from waza_language_server.features.scores.inlay_hints import InlayHint
 from waza_language_server.features.scores.verdict_hints import suite_verdict
 from waza_language_server.project.document_scores import read_scores
 from waza_language_server.project.runnable_id import RunnableId
-from waza_language_server.project.skill_file import eval_document
+from waza_language_server.project.suites_of_skills import eval_document
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:

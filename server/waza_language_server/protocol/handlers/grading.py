@@ -15,8 +15,8 @@ from lsprotocol import types
 from waza_engine.results.json_values import Block, block_of, blocks_by_name, blocks_of
 from waza_language_server.engine.process import EngineError
 from waza_language_server.engine.run_request import literal_glob
-from waza_language_server.project.recorded_values import entries as written_entries
 from waza_language_server.project.regraded_answers import regraded_suite, regraded_tasks, strength_summary
+from waza_language_server.project.values_of_suites import entries as written_entries
 from waza_language_server.protocol.services.live import records_of
 from waza_language_server.protocol.services.run_events import tell_event
 from waza_language_server.protocol.services.run_requests import (

@@ -21,11 +21,11 @@ from lsprotocol import types
 
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.engine.process import EngineError
-from waza_language_server.project.recorded_values import entries as written_entries
 from waza_language_server.project.regraded import PENDING_AFTER_SECONDS
 from waza_language_server.project.regraded_answers import live_task
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of
+from waza_language_server.project.values_of_suites import entries as written_entries
 from waza_language_server.protocol.services.run_requests import is_at_home
 from waza_language_server.protocol.services.watching import LiveFiles, is_watched
 

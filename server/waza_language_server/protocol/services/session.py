@@ -21,8 +21,9 @@ from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project, configured_eval_name
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.outline import is_outlined, outline_of
-from waza_language_server.project.skill_file import SkillFile, SuitesOfSkills
+from waza_language_server.project.skill_file import SkillFile
 from waza_language_server.project.suite_files import reread_suites
+from waza_language_server.project.suites_of_skills import SuitesOfSkills
 from waza_language_server.project.uris import path_of
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
