@@ -22,13 +22,18 @@ def make_certificates(folder: Path) -> None:
     from distributed.security import Security
 
     made = Security.temporary().get_tls_config_for_role("worker")
+    created: list[Path] = []
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for name, content in ((KEY, made["key"]), (CERTIFICATE, made["cert"])):
             with files.create_file(folder / name) as file:
+                created.append(folder / name)
                 (folder / name).chmod(0o600)
                 file.write(content.encode())
     except OSError as error:
+        # A part of a pair would be taken for a whole one the next time.
+        for path in created:
+            path.unlink(missing_ok=True)
         why = "there is one already" if isinstance(error, FileExistsError) else error.strerror or error
         raise SuiteError(f"No certificate can be written to {folder}: {why}.") from None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from waza_engine.files import write_atomically
 from waza_engine.graders.registry import AnyGrader, custom_types, grader_types
 from waza_engine.schemas.grader_entries import PACKAGED, any_grader, grader_schema, packaged_grader_schema
 from waza_engine.schemas.harness import record_schemas
@@ -47,8 +48,7 @@ def write_schemas(directory: Path, *, custom: bool = False) -> list[Path]:
     written: list[Path] = []
     for name, schema in schemas(custom=custom).items():
         path = directory / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(schema_text(schema), encoding="utf-8", newline="\n")
+        write_atomically(path, [schema_text(schema).encode()])
         written.append(path)
     for left_over in set(directory.rglob("*.schema.json")) - set(written):
         left_over.unlink()

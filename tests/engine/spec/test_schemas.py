@@ -1,5 +1,6 @@
 """The generated schemas: committed, self-contained, documented, and true to their own examples."""
 
+import errno
 import json
 import re
 from pathlib import Path
@@ -214,3 +215,18 @@ def test_a_description_promises_no_command_that_is_not_there(name: str) -> None:
     for path, schema in subschemas(all_schemas()[name]):
         for promised in re.findall(r"`([a-z-]+)` runs", str(schema.get("description", ""))):
             assert promised in commands, path
+
+
+def test_a_schema_that_cannot_be_written_leaves_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_schemas(tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_schemas(tmp_path)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
