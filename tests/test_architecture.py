@@ -318,7 +318,6 @@ READS_OTHERWISE = {
     "waza_engine/mcp/mocks.py": "a new file in a fresh temporary folder",
     "waza_engine/executors/command_shim.py": "a program of its own, in a temporary folder of the run",
     "waza_engine/runs/agent/command_mocks.py": "new files in a temporary folder of the run",
-    "waza_engine/schemas/documents.py": "writes the schemas of this project",
     "server/waza_language_server/diagnostics_page.py": "writes the examples of the documentation",
     "server/waza_language_server/schema/catalog.py": "data of the package",
     "server/waza_language_server/schema/usage.py": "data of the package",
@@ -588,6 +587,7 @@ def test_the_output_of_a_program_is_read_in_pieces_with_a_bound() -> None:
 
 
 OPENS_WITHOUT_BOUNDARY = {
+    "waza_engine/schemas/documents.py": "writes the schemas of this project, where a person says",
     "waza_engine/cluster/bundle.py": "the user's folder of bundles",
     "waza_engine/commands/cluster.py": "a new file that a person has named",
     "waza_engine/cluster/certificates.py": "a new folder that a person has named",
