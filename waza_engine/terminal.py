@@ -12,6 +12,7 @@ Architecture invariant: light (the language server imports it), and nothing else
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import logging
 import os
@@ -19,7 +20,7 @@ import re
 import sys
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, BinaryIO, Literal
+from typing import IO, Any, Literal
 
 from waza_engine.later_patterns import compiled_later
 
@@ -138,14 +139,17 @@ def say_document(content: bytes, notation: Notation = "json") -> None:
     sys.stdout.flush()
 
 
-def write_whole(stream: BinaryIO, content: bytes) -> None:
-    """Write all of a document, or raise OSError.
+def write_whole(file: IO[bytes], content: bytes) -> None:
+    """Write all of a content to a file without a buffer. Raises ``OSError``.
 
-    With ``PYTHONUNBUFFERED``, which many images set, one write stores only what a full disk still takes.
+    Standard output is one with ``PYTHONUNBUFFERED``, which many images set.
     """
-    rest = memoryview(content)
-    while rest:
-        rest = rest[stream.write(rest) :]
+    while content:
+        # A short write gives no reason; the next one does.
+        written = file.write(content)
+        if not written:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        content = content[written:]
 
 
 def json_text(value: Any, indent: int | None = None) -> str:

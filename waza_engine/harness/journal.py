@@ -26,10 +26,10 @@ from waza_engine.results.writing.store import (
     is_persistent,
     opened_output,
     write_atomically,
-    write_whole,
 )
 from waza_engine.scoring.cost import Cost, Spending, total_cost
 from waza_engine.spec.harness_rows import AGENT_ERRORS, BROKEN_GRADER, DIGEST
+from waza_engine.terminal import write_whole
 
 Answers = defaultdict[tuple[str, int], list[Json]]
 """Answers by their digest and the number of the trial, 0 for a capture."""

@@ -23,10 +23,9 @@ from waza_engine.results.writing.store import (
     ResultsError,
     is_persistent,
     opened_output,
-    write_whole,
 )
 from waza_engine.spec.reading.json_reader import json_fault, loads
-from waza_engine.terminal import Notation, complain, json_text, say_document, visible_lines
+from waza_engine.terminal import Notation, complain, json_text, say_document, visible_lines, write_whole
 
 ItemT = TypeVar("ItemT", bound="Row | Prompt")
 STANDARD_STREAM = Path("-")

@@ -68,7 +68,7 @@ from waza_engine.results.record import (
 )
 from waza_engine.scoring.cost import Spending
 from waza_engine.spec.foreign_evals import is_named_as_evals
-from waza_engine.terminal import json_text
+from waza_engine.terminal import json_text, write_whole
 from waza_engine.user_state import state_folder
 
 WATCHED_AFTER_SECONDS = 0.03
@@ -337,16 +337,6 @@ def opened_output(path: Path, *, append: bool = False) -> IO[bytes]:
         if not append:
             file.truncate(0)
         return file
-
-
-def write_whole(file: IO[bytes], content: bytes) -> None:
-    """Write all of a content to a file without a buffer. Raises ``OSError``."""
-    while content:
-        # A short write gives no reason; the next one does.
-        written = file.write(content)
-        if not written:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        content = content[written:]
 
 
 def is_persistent(path: Path) -> bool:
