@@ -149,7 +149,8 @@ def test_a_suite_that_cannot_run_fails_each_test(tmp_path: Path) -> None:
 
 def test_no_suite_is_paid_for_by_several_workers(tmp_path: Path) -> None:
     write_greeter(tmp_path / "evals", good=PASSES)
-    options = ("-p", "xdist", "-n", "2", "--waza", "--waza-run")
+    basetemp = f"--basetemp={tmp_path / 'of_workers'}"
+    options = ("-p", "xdist", "-n", "2", basetemp, "--waza", "--waza-run")
     assert "add `--dist loadfile`" in pytest_of(tmp_path, *options)
     assert not (tmp_path / "evals" / ".waza").exists()
     assert "2 passed" in pytest_of(tmp_path, *options, "--dist", "loadfile")

@@ -157,6 +157,8 @@ def test_a_server_over_http_is_called_with_its_headers(tmp_path: Path) -> None:
 def _served(application: Any) -> Generator[str]:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
+        # A client may be there before the server.
+        listening.listen()
         port = listening.getsockname()[1]
         server = uvicorn.Server(uvicorn.Config(application, log_level="error", lifespan="on"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
