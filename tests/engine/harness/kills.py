@@ -19,8 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from tests.command_line import harness
 from tests.engine.harness.scenarios import ADAPTER, CONTAINS, lines, prompt
+from tests.patience import staying
 
 # It notes each time that it is asked: that is what costs.
 PAID_AGENT = """\
@@ -117,6 +120,8 @@ def kill(folder: Path, command: Sequence[str], times: int, prompts: int, seed: i
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+        # An agent that has just been started would note its question among those of the next command.
+        assert not staying(_processes_in(folder))
         cut_off += _checked(folder, before, had, trials)
     before, had = len(asked(folder)), stored(folder)
     ended = harness(*command, *FLAGS, cwd=folder)
@@ -127,6 +132,11 @@ def kill(folder: Path, command: Sequence[str], times: int, prompts: int, seed: i
     assert {len(row.get("trials", [row])) for row in found} == {trials}
     assert not (folder / JOURNAL).exists()
     return Kills(killed, len(asked(folder)), prompts * trials, cut_off)
+
+
+def _processes_in(folder: Path) -> list[psutil.Process]:
+    """Return the processes that work in a folder, agents and graders."""
+    return [each for each in psutil.process_iter(["cwd"]) if each.info["cwd"] == str(folder)]
 
 
 def _checked(folder: Path, before: int, had: set[str], trials: int) -> int:
