@@ -253,4 +253,7 @@ def test_a_task_whose_worker_is_lost_is_prepared_again_where_its_trials_go_on(
 
     outcome, _ = executed(path, cluster.backend, kill_worker)
     assert statuses(outcome) == {"a": ["passed", "passed"]}
-    assert log.read_text().split() == ["before_task", "before_task", "after_task"]
+    lost, *hooks_run = log.read_text().split()
+    assert lost == "before_task"
+    # The two trials go on where there is room: at one worker or at two, and each of them has the hooks.
+    assert hooks_run in (["before_task", "after_task"], ["before_task"] * 2 + ["after_task"] * 2)
