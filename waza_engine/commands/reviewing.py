@@ -118,7 +118,7 @@ def record_review(request: ReviewRequest) -> tuple[Found, Review, Path]:
 
 
 def recorded_files(given: Path) -> list[Path]:
-    """Return result files, newest first. Raises ``SuiteError`` when there is none."""
+    """Return result files, newest first. Raises ``SuiteError`` without any."""
     if given.is_dir() or given.suffix in (".yaml", ".yml"):
         suite = eval_file_of(given).parent
         files = result_files(suite)

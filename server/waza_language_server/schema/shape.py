@@ -110,7 +110,7 @@ class Shape:
         return self.types >= {"string", "number"} and self.types.isdisjoint({"array", "object"})
 
     default = _Annotation[Any]("default", None)
-    """The value if nothing is written; None when there is none or it is null."""
+    """The value if nothing is written; None if the schema has no default, or null."""
 
     @property
     def has_default(self) -> bool:

@@ -39,6 +39,15 @@ def lost(recording: Recording) -> list[str]:
     return [task.id for task in recording.tasks if any(trial.outcome.lost for trial in task.trials)]
 
 
+def assert_trials_are_asked_once_or_lost(suite: LedgerSuite, is_lost: str, *, tasks: int) -> None:
+    found, asked = newest(suite), suite.asked()
+    assert set(asked.values()) == {1}
+    assert is_lost in lost(found)
+    # Another agent of the worker may have been killed before it wrote down its prompt.
+    assert asked.keys() | set(lost(found)) == statuses(found).keys()
+    assert len(statuses(found)) == tasks
+
+
 def test_a_run_on_a_scheduler(remote: Cluster, tmp_path: Path) -> None:
     suite = LedgerSuite(tmp_path, tasks=6, trials=2)
     run = remote.run(suite.path)
@@ -67,12 +76,8 @@ def test_a_run_whose_coordinator_is_killed_goes_on_and_pays_nothing_twice(
     until(lambda: staying(agents_alive(tmp_path), 5.0) == [], "an agent goes on")
     resumed = remote.run(suite.path, "--resume")
     assert resumed.ended() == 4, resumed.text
+    assert_trials_are_asked_once_or_lost(suite, name_of(3), tasks=10)
     found, asked = newest(suite), suite.asked()
-    assert set(asked.values()) == {1}
-    assert name_of(3) in lost(found)
-    # Another agent of the worker may have been killed before it wrote down its prompt.
-    assert asked.keys() | set(lost(found)) == statuses(found).keys()
-    assert len(statuses(found)) == 10
     suite.go_on()
     again = remote.run(suite.path, "--resume", "--retry", "lost")
     assert again.ended() == 0, again.text

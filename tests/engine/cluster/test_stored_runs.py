@@ -19,7 +19,9 @@ from tests.engine.cluster.object_stores import BUCKET, ObjectServer, object_serv
 from tests.engine.cluster.processes import Cluster, Machine
 from tests.engine.cluster.processes import engine as engine_process
 from tests.engine.cluster.test_local_cluster import document, executed
-from tests.engine.cluster.test_remote_workers import lost, newest, statuses
+from tests.engine.cluster.test_remote_workers import (
+    assert_trials_are_asked_once_or_lost,
+)
 from tests.patience import staying
 from waza_engine.cluster.addresses import ClusterAddress
 from waza_engine.cluster.dask_cluster import DaskCluster
@@ -119,12 +121,7 @@ def test_a_killed_worker_and_a_killed_coordinator_pay_nothing_twice_with_a_store
     until(lambda: staying(agents_alive(tmp_path), 5.0) == [], "an agent goes on")
     resumed = remote.run(suite.path, "--resume", "--store", BUCKET)
     assert resumed.ended() == 4, resumed.text
-    found, asked = newest(suite), suite.asked()
-    assert set(asked.values()) == {1}
-    assert name_of(3) in lost(found)
-    # Another agent of the worker may have been killed before it wrote down its prompt.
-    assert asked.keys() | set(lost(found)) == statuses(found).keys()
-    assert len(statuses(found)) == 10
+    assert_trials_are_asked_once_or_lost(suite, name_of(3), tasks=10)
     assert not server.objects
 
 

@@ -80,8 +80,8 @@ def useless_turns(tasks: Sequence[SelectedTask], executor: Executor | None) -> I
             continue
         if not all(each.strip() for each in (prompt, *inputs.follow_up_prompts)):
             which = "a follow-up prompt" if prompt.strip() else "the prompt"
-            told, remediation = f"{which} of `{name}` is empty", "write what the agent is asked"
-            yield Finding("task.prompt", "invalid", source, told, remediation, name)
+            message, remediation = f"{which} of `{name}` is empty", "write what the agent is asked"
+            yield Finding("task.prompt", "invalid", source, message, remediation, name)
         if why and (inputs.follow_up_prompts or inputs.responder is not None):
             yield Finding("task.turns", "invalid", source, f"`{name}` has several turns: {why}", remedy, name)
 

@@ -261,7 +261,7 @@ def _of_grader(
 def _of_metric(
     document: Document, project: Project, entry: Entry, now: datetime | None, patience: float
 ) -> str:
-    """Return the value of a metric in the newest run of the suite, "" if there is none."""
+    """Return the value of a metric in the newest run of the suite, or an empty text without one."""
     holder = entry.value.parent
     name = holder.get("name") if holder is not None else None
     read = within(lambda: read_scores(document, project), patience)
