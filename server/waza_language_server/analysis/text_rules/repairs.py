@@ -20,8 +20,8 @@ from waza_language_server.analysis.consequences import Changes
 from waza_language_server.analysis.fixes.unknown_anchor import ANCHOR
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found
-from waza_language_server.analysis.text_rules.fault_problem import fault_problem
 from waza_language_server.analysis.text_rules.repair_kinds import KINDS, Broken, Proposal
+from waza_language_server.analysis.text_rules.syntax import fault_problem
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import located_below, shape_of
 from waza_language_server.schema.shape import Shape
