@@ -119,15 +119,6 @@ def test_a_key_outside_of_the_merge_is_told() -> None:
     assert "duplicate-key" in {problem.code for problem in problems(TASK.replace("name: T\n", twice))}
 
 
-def test_an_alias_is_changed_to_the_anchor_that_is_spelt_nearly_so() -> None:
-    text = f"{TASK}tags: &labels [a]\nexpected:\n  output_contains: *label\n"
-    [problem] = problems(text)
-    assert problem.code == "unknown-anchor"
-    [fix] = problem.fixes
-    assert apply(text, fix.edits) == text.replace("*label", "*labels")
-    assert problems(text.replace("*label", "*other"))[0].fixes == ()
-
-
 @pytest.mark.parametrize(
     ("written", "meant"),
     [('""a b""', "'a b'"), ("''a' in output'", "'''a'' in output'"), ("''a' in 'b''", "'''a'' in ''b'''")],

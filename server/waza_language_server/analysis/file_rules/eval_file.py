@@ -57,11 +57,6 @@ def weights(view: FileView) -> Found:
     if min(scaled) > 0:
         places = [node for node, _ in nodes]
         fixes = (Fix("Scale the weights so that they add up to 1", partial(_written_at, places, scaled)),)
-    percents = [value for _, value in nodes if value > 1]
-    share = sum(percents) / 100 + sum(value for _, value in nodes if value <= 1)
-    if percents and len(percents) < len(nodes) and abs(share - 1) < ROUNDED:
-        yield from _in_percent(nodes)
-        return
     yield Problem("weights-not-one", nodes[-1][0].span, message, "information", fixes)
 
 
@@ -79,21 +74,6 @@ def metric_names(view: FileView) -> Found:
         _, fixes = suggestion(view.tree, node, METRICS, meant) if meant is not None else (None, ())
         message = f"The metric `{printable(node.value)}` is not computed; {advice}"
         yield Problem("unknown-metric", node.span, message, "warning" if fixes else "information", fixes)
-
-
-def _in_percent(nodes: Sequence[tuple[Node, float]]) -> Iterator[Problem]:
-    """Yield the weights that are written in percent next to others that are not."""
-    for node, value in nodes:
-        if value > 1:
-            share = f"{value / 100:g}"
-            message = f"This weight is in percent, and the others are not; with `{share}` they add up to 1."
-            yield Problem(
-                "weights-not-one",
-                node.span,
-                message,
-                "warning",
-                (Fix(f"Change to `{share}`", (Edit(node.span, share),)),),
-            )
 
 
 def _written_at(places: Sequence[Node], values: Sequence[float]) -> Edits:
