@@ -60,7 +60,7 @@ def initialize(ls: WazaServer, params: types.InitializeParams) -> None:
 def initialized(ls: WazaServer, _params: types.InitializedParams) -> None:
     """Load the features while the client is busy with itself, and register for file changes."""
     ls.turns.later("features", _load_features)
-    ls.turns.later("workspace", ls.refresh.read_workspace)
+    ls.turns.later("workspace", ls.changes.read_workspace)
     if ls.abilities.watches_files:
         from waza_language_server.protocol.services.watching import watch_files
 

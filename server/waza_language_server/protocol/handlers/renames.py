@@ -63,8 +63,8 @@ def _look_again(ls: WazaServer, uris: Iterable[str]) -> None:
     paths = [path for uri in uris if (path := path_of(uri)) is not None]
     if paths:
         # The files in a deleted folder are gone too, and any file may have named them.
-        ls.refresh.closed_files_changed(None)
-        ls.refresh.files_changed()
+        ls.changes.closed_files_changed(None)
+        ls.changes.files_changed()
 
 
 def prepare(ls: WazaServer, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
