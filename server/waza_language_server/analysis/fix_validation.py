@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.tree import Tree
-    from waza_language_server.text.edit import Edit
-    from waza_language_server.text.span import Span
 
 
 Chosen = tuple[Problem, Fix]

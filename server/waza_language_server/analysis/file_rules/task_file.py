@@ -1,4 +1,4 @@
-"""The parts of a task beside its graders: turns, files, requirements, responses of mocks."""
+"""The parts of a task beside its graders: turns, files, requirements, repeated items."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import chain
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import printable
 from waza_engine.later_patterns import compiled_later
-from waza_engine.spec.reading.scalars import MERGE_KEY, resolve_scalar
+from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.project.suite_file import prompts_in, scalar_text, task_nodes
@@ -17,7 +17,7 @@ from waza_language_server.syntax.edits import delete_entry, delete_item, move_en
 from waza_language_server.syntax.nodes import Entry, Node, listed_in
 from waza_language_server.syntax.placed_text import items_added
 from waza_language_server.syntax.tree import Tree
-from waza_language_server.text.edit import Edit, Edits, Fix, Related
+from waza_language_server.text.edit import Edits, Fix, Related
 
 
 def turns(view: FileView) -> Found:
@@ -96,41 +96,6 @@ def _of_file(item: Node) -> Iterator[Problem]:
         "write a relative path without `..`, or the task does not run."
     )
     yield Problem("outside-workspace", node.target.span, message, "error")
-
-
-_NUMBERS = ("delay_ms", "exit_code")
-
-
-def mock_steps(view: FileView) -> Found:
-    """Yield whole numbers of steps that are written as `1.0`, which a schema accepts like `1`."""
-    root = view.tree.root
-    if root is None or view.kind not in {"eval", "task"}:
-        return
-    for mock in listed_in(root.get("command_mocks")):
-        checkpoint()
-        yield from _of_responses(mock.get("responses"))
-    for mock in listed_in(root.get("mcp_mocks") if view.kind == "eval" else None):
-        checkpoint()
-        tools = mock.get("tools")
-        for entry in tools.target.entries if tools is not None else ():
-            yield from _of_responses(entry.value.target.get("responses"))
-
-
-def _of_responses(responses: Node | None) -> Iterator[Problem]:
-    for response in listed_in(responses):
-        for step in listed_in(response.get("sequence")):
-            for key in _NUMBERS:
-                node = step.get(key)
-                node = node.target if node is not None else None
-                if node is None or node.kind != "scalar":
-                    continue
-                value = resolve_scalar(node.value, plain=node.style == "plain", tag=node.green.tag)
-                if isinstance(value, float) and value.is_integer():
-                    fix = Fix(f"Change to `{value:.0f}`", (Edit(node.span, f"{value:.0f}"),), preferred=True)
-                    message = (
-                        f"`{key}` of a step must be an integer without a decimal point; a run stops here."
-                    )
-                    yield Problem("wrong-type", node.span, message, "error", (fix,))
 
 
 def requirements(view: FileView) -> Found:

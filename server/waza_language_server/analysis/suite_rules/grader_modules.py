@@ -96,9 +96,13 @@ def _findings(
         return ()
     # Most suites name no grader file, and the server starts without these modules.
     if suffix == ".py":
-        from waza_language_server.embedded.grader_files.python_programs import program_findings as find
+        from waza_language_server.embedded.grader_files.python_programs import program_findings
+
+        findings = program_findings(text.value, vocabulary)
     else:
-        from waza_language_server.embedded.grader_files.javascript_modules import module_findings as find
-    found = sorted(find(text.value, vocabulary), key=lambda finding: finding.place)
+        from waza_language_server.embedded.grader_files.javascript_modules import module_findings
+
+        findings = module_findings(text.value)
+    found = sorted(findings, key=lambda finding: finding.place)
     counted = ((*each.place, text.value.count("\n", 0, each.place[0]) + 1, each) for each in found[:_MOST])
     return tuple(counted)

@@ -37,11 +37,8 @@ from waza_language_server.syntax.tried_edits import checked, entries_of
 from waza_language_server.text.edit import Edit, Edits, FileCreation, Fix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from waza_language_server.project.places import Kind
     from waza_language_server.project.suites import Suite
-    from waza_language_server.syntax.nodes import Node, listed_in
     from waza_language_server.syntax.tree import Tree
 
 _MISSING = "missing-file"

@@ -33,7 +33,6 @@ from waza_language_server.text.span import Span
 if TYPE_CHECKING:
     from waza_language_server.project.index import Project
     from waza_language_server.project.suites import Suite
-    from waza_language_server.syntax.nodes import Node
 
 _NO_SKILL = "skill-not-found"
 _MOST_TASKS = 200

@@ -26,8 +26,6 @@ from waza_language_server.syntax.edits import delete_item, replace_scalar
 from waza_language_server.text.edit import Fix, Related
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from waza_language_server.project.document import Document
     from waza_language_server.project.facts import Fact
     from waza_language_server.project.index import Project

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from waza_language_server.project.index import Project
-    from waza_language_server.syntax.nodes import Node
 
 
 _ASKS_NOTHING = "The prompt is empty, so a run refuses to pay for an answer; write what the agent is asked."
