@@ -38,4 +38,4 @@ class SkillFile:
     def name(self) -> str:
         """The name of the skill; its folder's when none is written."""
         written = written_name(self.text)
-        return written.node.value.strip() if written is not None else self.path.parent.name
+        return written.value.strip() if written is not None else self.path.parent.name
