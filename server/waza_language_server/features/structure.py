@@ -243,7 +243,7 @@ class DocumentLink:
 def document_links(document: Document, workspace: Workspace) -> tuple[DocumentLink, ...]:
     """Return the links of a document; paths without a file are left out."""
     # Thousands of paths may lie in one folder.
-    with workspace.project.disk.held_still():
+    with workspace.project.disk.cached_lookups():
         return _links(document, workspace)
 
 
@@ -285,7 +285,7 @@ def files_of_command(document: Document, project: Project) -> Iterator[DocumentL
             continue
         for folder in folders:
             file = folder / written
-            if project.disk.reach.around(folder).holds(file) and _is_file(project, file):
+            if project.disk.boundaries.around(folder).holds(file) and _is_file(project, file):
                 yield DocumentLink(node.span, file)
                 break
 

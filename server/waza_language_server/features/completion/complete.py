@@ -85,7 +85,7 @@ def complete(
         cursor = replace(cursor, role="item", needs_dash=True)
         point = replace(point, cursor=cursor)
     if _names_skill(point, holder):
-        with workspace.project.disk.held_still():
+        with workspace.project.disk.cached_lookups():
             point = replace(point, skills=skills_of_workspace(workspace.project, document))
     if cursor.role == "key" and document.tree.is_json and is_blank_text(document.text):
         items = [_new_object(point, holder.branch("mapping"))]

@@ -76,11 +76,11 @@ class Refresh:
 
     def read_workspace(self) -> object:
         """Read some files before references are requested; ``UNFINISHED`` if more are left."""
-        from waza_language_server.project.disk import LOOKED_AT_AGAIN_SECONDS
+        from waza_language_server.project.disk import LOOKUPS_VALID_SECONDS
         from waza_language_server.project.suite_files import read_some_suites
         from waza_language_server.protocol.turns import MOMENT_SECONDS, UNFINISHED
 
-        with self._ls.session.project.disk.held_still(LOOKED_AT_AGAIN_SECONDS):
+        with self._ls.session.project.disk.cached_lookups(LOOKUPS_VALID_SECONDS):
             if not read_some_suites(self._ls.session.project, time.monotonic() + MOMENT_SECONDS):
                 return UNFINISHED
         if self._ls.session.take_suites_found():
