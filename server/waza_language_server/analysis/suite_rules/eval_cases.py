@@ -71,7 +71,7 @@ def _files_near(view: SuiteView, home: Path, written: str) -> tuple[str, ...]:
     """Return the paths of the files in the folder of a path, as they would be written."""
     disk, head = view.workspace.project.disk, written.rpartition("/")[0]
     folder = home / head
-    names = disk.names(folder).value if disk.reach.around(home).holds(folder) else ()
+    names = disk.names(folder).value if disk.boundaries.around(home).holds(folder) else ()
     return tuple(f"{head}/{name}" if head else name for name, is_folder in names if not is_folder)
 
 

@@ -136,7 +136,8 @@ class _Files:
         folder = self._suites[0].folder
         file = Path(os.path.normpath(folder / written))
         is_new = grader_type(grader) == "inline" and file.suffix[1:] in STARTED_BY_A_RUN
-        if not is_new or not is_plain(written) or not self._project.disk.reach.around(folder).holds(file):
+        boundary = self._project.disk.boundaries.around(folder)
+        if not is_new or not is_plain(written) or not boundary.holds(file):
             return None
         source = grader_source(kind_of(file.stem), file.suffix[1:])
         return Fix(f"Create grader `{printable(file.name)}`", (), creates=FileCreation(uri_of(file), source))
@@ -239,7 +240,7 @@ class _Files:
         folder, _, _ = written.rpartition("/")
         found: dict[str, None] = {}
         for suite in self._suites:
-            boundary = self._project.disk.reach.around(suite.folder)
+            boundary = self._project.disk.boundaries.around(suite.folder)
             for base in bases(suite):
                 place = Path(os.path.normpath(base / folder))
                 names = self._project.disk.names(place).value if boundary.holds(place) else ()
@@ -318,7 +319,7 @@ def _outside(view: SuiteView, path: Path, nodes: Iterable[Node | None]) -> Found
             continue
         # The part of a glob before its first star is a folder.
         place = from_home(written.partition("*")[0])
-        within = [(start, project.disk.reach.around(start)) for start in starts]
+        within = [(start, project.disk.boundaries.around(start)) for start in starts]
         inside = any(
             boundary.holds(Path(os.path.normpath(base / place)))
             for start, boundary in within

@@ -276,7 +276,7 @@ def _similar(view: SuiteView, node: Node, suites: tuple[Suite, ...]) -> tuple[Fi
     found: set[str] = set()
     for suite in suites:
         place = Path(os.path.normpath(suite.folder / above))
-        boundary = project.disk.reach.around(suite.folder)
+        boundary = project.disk.boundaries.around(suite.folder)
         names = project.disk.names(place).value[:_MOST_BESIDE] if boundary.holds(place) else ()
         found.update(f"{above}/{name}" if above else name for name, is_folder in names if is_folder)
     return suggestion(view.document.tree, node, sorted(found), typo_of=path_slip_of)[1]

@@ -28,7 +28,7 @@ def definition(ls: WazaServer, params: types.DefinitionParams) -> list[types.Loc
 
     def find(document: Document) -> list[types.Location]:
         offset = Converter(document, ls.session.encoding, ls.abilities).offset(params.position)
-        with ls.session.project.disk.held_still():
+        with ls.session.project.disk.cached_lookups():
             found = navigation.definition(document, ls.session.workspace, offset)
         return collect(map(FileConverter(ls.session, ls.abilities).location, found))
 
@@ -42,7 +42,7 @@ def references(ls: WazaServer, params: types.ReferenceParams) -> list[types.Loca
         offset = Converter(document, ls.session.encoding, ls.abilities).offset(params.position)
         declared = params.context.include_declaration
         workspace = ls.session.workspace
-        with workspace.project.disk.held_still():
+        with workspace.project.disk.cached_lookups():
             found = navigation.all_references(document, workspace, offset, with_definition=declared)
         return collect(map(FileConverter(ls.session, ls.abilities).location, found))
 

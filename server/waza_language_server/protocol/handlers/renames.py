@@ -87,7 +87,7 @@ def rename(ls: WazaServer, params: types.RenameParams) -> types.WorkspaceEdit | 
         offset = Converter(document, ls.session.encoding, ls.abilities).offset(params.position)
         try:
             workspace, moves = ls.session.workspace, ls.abilities.renames_files
-            with workspace.project.disk.held_still():
+            with workspace.project.disk.cached_lookups():
                 found = renamed(document, workspace, offset, params.new_name, renames_files=moves)
         except RenameError as error:
             code = types.LSPErrorCodes.RequestFailed.value

@@ -86,11 +86,11 @@ class Changes:
 
     def read_workspace(self) -> object:
         """Read some files before references are requested; ``UNFINISHED`` if more are left."""
-        from waza_language_server.project.disk import LOOKED_AT_AGAIN_SECONDS
+        from waza_language_server.project.disk import LOOKUPS_VALID_SECONDS
         from waza_language_server.project.suite_files import read_some_suites
         from waza_language_server.protocol.turns import MOMENT_SECONDS, UNFINISHED
 
-        with self._session.project.disk.held_still(LOOKED_AT_AGAIN_SECONDS):
+        with self._session.project.disk.cached_lookups(LOOKUPS_VALID_SECONDS):
             if not read_some_suites(self._session.project, time.monotonic() + MOMENT_SECONDS):
                 return UNFINISHED
         if self._session.take_suites_found():

@@ -271,9 +271,8 @@ class Session:
 
     def take_suites_found(self) -> bool:
         """Take a new view if suites elsewhere may pick up open documents; return whether so."""
-        news = self.project.far.take_news()
         paths = [path for path in map(path_of, self._opened) if path is not None]
-        if not any(news.concern(path) for path in paths):
+        if not self.project.far.pop_new_globs(paths):
             return False
         self._use(self.project.with_roots(self.project.roots))
         self.judge_again()
@@ -436,11 +435,11 @@ def client_session(client: ClientConnection, run_settings: RunSettings, refresh:
     session.project.run_with(lambda suite: dict(run_settings.of(suite)))
     session.on_others = refresh.ask_for_all
 
-    def disk_as_it_is() -> AbstractContextManager[None]:
+    def uncached_disk() -> AbstractContextManager[None]:
         # The disk may be another one when the client has opened other folders.
-        return session.project.disk.as_it_is()
+        return session.project.disk.uncached_lookups()
 
-    client.turns.set_aside(disk_as_it_is)
+    client.turns.set_aside(uncached_disk)
     return session
 
 
