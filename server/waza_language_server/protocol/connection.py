@@ -13,7 +13,7 @@ from lsprotocol import types
 from pygls.exceptions import FeatureRequestError, JsonRpcException, JsonRpcInternalError
 from pygls.lsp.server import LanguageServer
 
-from waza_engine import __version__
+from waza_engine.version import __version__
 from waza_language_server.protocol.client import ClientAbilities, ClientOptions
 from waza_language_server.protocol.pygls_internals import Protocol
 from waza_language_server.protocol.turns import Turns

@@ -20,7 +20,7 @@ from pygls.exceptions import JsonRpcException
 from waza_engine.counting import counted
 from waza_language_server.engine.process import EngineError
 from waza_language_server.engine.runs import RunKey, RunOutcome
-from waza_language_server.features.rows.lenses import HARNESS, TRIALS, programs_for
+from waza_language_server.features.runnables.row_lenses import HARNESS, TRIALS, programs_for
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.protocol.messages import REQUEST_FAILED, refused

@@ -26,7 +26,7 @@ BEHIND_RULES = (
     *("features.completion.complete", "protocol.handlers.completion", "protocol.services.engine_answers"),
     *("analysis.text_rules.repairs",),
     *("protocol.handlers.documents", "protocol.handlers.hover"),
-    *("text.scalar_map", "syntax.edits"),
+    *("syntax.scalar_map", "syntax.edits"),
     *("embedded.regex.explanation", "protocol.handlers.code_lens", "protocol.handlers.scores"),
     *("protocol.handlers.code_action", "protocol.handlers.navigation", "protocol.handlers.renames"),
     *("protocol.handlers.runnables", "features.scores.stale_results"),

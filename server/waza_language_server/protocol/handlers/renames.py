@@ -12,7 +12,7 @@ from waza_language_server.features.renames.rename import RenameError, renamable
 from waza_language_server.features.renames.rename import rename as renamed
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.convert import Converter
-from waza_language_server.protocol.edit_conversion import FileConverter
+from waza_language_server.protocol.services.edit_conversion import FileConverter
 from waza_language_server.text.labels import message
 
 if TYPE_CHECKING:

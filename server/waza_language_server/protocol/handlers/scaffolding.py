@@ -23,9 +23,9 @@ from waza_engine.terminal import visible
 from waza_language_server.features.actions.new_graders import new_graders as feature
 from waza_language_server.project.claim import is_blank_text
 from waza_language_server.project.uris import path_of, uri_of
-from waza_language_server.protocol.edit_conversion import FileConverter
 from waza_language_server.protocol.messages import REQUEST_FAILED, refused
 from waza_language_server.protocol.own_requests import CREATE_FILES, NEW_GRADERS
+from waza_language_server.protocol.services.edit_conversion import FileConverter
 from waza_language_server.protocol.services.run_requests import (
     ask_engine,
     only_argument,

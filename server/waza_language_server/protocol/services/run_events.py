@@ -12,8 +12,8 @@ from waza_engine.terminal import visible_lines
 from waza_engine.vocabulary import grader_label
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.verdict_places import VerdictLocations
-from waza_language_server.protocol.edit_conversion import FileConverter
 from waza_language_server.protocol.own_requests import RUN_EVENT
+from waza_language_server.protocol.services.edit_conversion import FileConverter
 from waza_language_server.text.labels import label
 
 if TYPE_CHECKING:
