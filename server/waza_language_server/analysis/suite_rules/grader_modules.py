@@ -62,8 +62,7 @@ def grader_modules(view: SuiteView) -> Found:
 
 def _vocabulary(grader: Node) -> Vocabulary | None:
     """Return the words of the result of a grader, None if it has no result or an unknown one."""
-    node = grader.get("config", "protocol")
-    written = scalar_text(node) if node is not None else None
+    written = scalar_text(grader.get("config", "protocol"))
     if written is None and grader_type(grader) == "inline":
         return "auto"
     # Scripts of the `script` type may leave their verdict out.
