@@ -130,7 +130,6 @@ FEATURES = (
             code_action_kinds=[
                 types.CodeActionKind.QuickFix,
                 types.CodeActionKind.RefactorExtract,
-                types.CodeActionKind.RefactorInline,
                 types.CodeActionKind.RefactorMove,
                 types.CodeActionKind.RefactorRewrite,
                 types.CodeActionKind.SourceFixAll,

@@ -41,23 +41,12 @@ class FileRename:
 
 
 @frozen()
-class FileDeletion:
-    """A file to delete."""
-
-    uri: str
-
-
-@frozen()
 class WorkspaceEdit:
-    """Edits, then new files, then renames: the edits of a renamed file use its old name.
-
-    Deletions come last.
-    """
+    """Edits, then new files, then renames: the edits of a renamed file use its old name."""
 
     files: tuple[FileEdit, ...] = ()
     creations: tuple[FileCreation, ...] = ()
     renames: tuple[FileRename, ...] = ()
-    deletions: tuple[FileDeletion, ...] = ()
 
     @staticmethod
     def of(places: Iterable[tuple[FileLocation, str]]) -> WorkspaceEdit:

@@ -53,7 +53,6 @@ class CodeAction:
         "quickfix",
         "source.fixAll",
         "refactor.extract",
-        "refactor.inline",
         "refactor.move",
         "refactor.rewrite",
     ]
