@@ -25,7 +25,7 @@ from waza_language_server.features.completion.snippets import (
     value_snippet,
 )
 from waza_language_server.features.completion.values import PROVIDED_KINDS, SKILL_PATH, value_items
-from waza_language_server.features.hover.model_prices import NO_PRICES, ModelPrices
+from waza_language_server.features.hover.model_prices import ModelPrices
 from waza_language_server.features.hover.shape_text import notes, signature
 from waza_language_server.project.claim import is_blank_text
 from waza_language_server.project.skill_definitions import skills_of_workspace
@@ -62,7 +62,7 @@ class Completions:
 
 
 def complete(
-    document: Document, workspace: Workspace, offset: int, prices: ModelPrices = NO_PRICES
+    document: Document, workspace: Workspace, offset: int, prices: ModelPrices | None = None
 ) -> Completions:
     """Return the completions at an offset of a document; ``prices`` lists the known models."""
     if not document.reads(offset):

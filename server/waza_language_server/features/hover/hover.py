@@ -23,7 +23,7 @@ from waza_engine.markdown import code, fenced
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.features.hover.aliases import aliased_value
-from waza_language_server.features.hover.model_prices import NO_PRICES, STILL_ASKING, ModelPrices, model_story
+from waza_language_server.features.hover.model_prices import STILL_ASKING, ModelPrices, model_story
 from waza_language_server.features.hover.shape_text import describe_type, notes, signature, value_text
 from waza_language_server.features.scores.score_text import score_story, strength_story
 from waza_language_server.features.scores.verdict_hints import metric_verdicts
@@ -78,7 +78,7 @@ def hover(
     documentation: str,
     now: datetime | None = None,
     patience: float = math.inf,
-    prices: ModelPrices = NO_PRICES,
+    prices: ModelPrices | None = None,
 ) -> Hover | None:
     """Return the explanation of the text at an offset, None if there is none.
 
@@ -108,7 +108,7 @@ def _explained(
     documentation: str,
     now: datetime | None,
     patience: float,
-    prices: ModelPrices,
+    prices: ModelPrices | None,
 ) -> Hover | None:
     catalog = workspace.catalog.of(document.kind)
     pointed = _pointed(document, offset)
@@ -227,7 +227,9 @@ def _of_type(node: Node, catalog: Catalog, page: str) -> Hover | None:
     return Hover(node.span, grader_documentation(name, shape, page)) if shape else None
 
 
-def _of_model(node: Node, prices: ModelPrices) -> Hover | None:
+def _of_model(node: Node, prices: ModelPrices | None) -> Hover | None:
+    if prices is None:
+        return None
     name = node.target.value
     price = prices.of(name)
     if price is not None:
