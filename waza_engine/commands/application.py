@@ -188,7 +188,7 @@ def run(
         otel_include_payloads,
         tuple(listener or ()),
     )
-    carry_out = partial(
+    execute = partial(
         run_command,
         output=output,
         output_format=output_format,
@@ -205,7 +205,7 @@ def run(
     )
     again = RerunOptions(failed, errors, watch, live, env_file)
     run_settings = RunSettings(Path(), fail_under=fail_under, **settings)
-    raise typer.Exit(rerun(paths or (Path(),), run_settings, again, carry_out))
+    raise typer.Exit(rerun(paths or (Path(),), run_settings, again, execute))
 
 
 @application.command(short_help="Write a suite in the format of another tool.")

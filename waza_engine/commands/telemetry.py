@@ -72,7 +72,7 @@ class Telemetry:
         if not options.exporter and (options.endpoint or options.headers or options.file or options.payloads):
             raise SuiteError("The other options of OpenTelemetry need `--otel-exporter otlp|console|file`.")
 
-    def heard_by(self, listener: Listener) -> Callable[[RunEvent], None]:
+    def with_listeners(self, listener: Listener) -> Callable[[RunEvent], None]:
         """Return a listener that passes each event on to the named ones, too."""
 
         def tell(event: RunEvent) -> None:

@@ -216,7 +216,9 @@ class PreparedRun:
     ) -> RunReport:
         clock = time.monotonic()
         log = self._session_log(listener)
-        stream = EventStream(self.header.run_id, listener if log is None else log.tell, cancellation.request)
+        stream = EventStream(
+            self.header.run_id, listener if log is None else log.handle, cancellation.request
+        )
         deciding = current_inputs(self.suite, self._chosen)
         inputs, directory = stored_inputs(deciding), self.suite.directory
         commit = commit_of(directory, [directory / file.path for file in deciding.files])

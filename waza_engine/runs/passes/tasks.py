@@ -409,7 +409,7 @@ class TaskRunner:
         kind = _kind(outcome.status, pending=any(any(verdicts_of(trial)) for trial in outcome.trials))
         kind = "errored" if broke else "skipped" if concluded.has_no_grader else kind
         kind = "failed" if concluded.verdict == "failed" else kind
-        why = concluded.reason if concluded.has_no_grader else concluded.untold
+        why = concluded.reason if concluded.has_no_grader else concluded.hidden_reason
         self._report_end(
             unreported,
             kind,
@@ -507,7 +507,7 @@ class TaskRunner:
     def _report_end(self, trials: int, kind: EventKind, **values: Any) -> None:
         spent = self._context.executor.spent
         cost = spent.usd if spent.known and spent.usd else None
-        self._context.progress.tell_end(
+        self._context.progress.report_end(
             trials, kind, baseline=self._context.baseline or None, cost_usd=cost, **values
         )
 

@@ -233,7 +233,7 @@ def run_header(
         graders=tuple(name for name in dict.fromkeys(settings.graders) if name in grader_names),
         settings=_non_empty(
             {
-                **settings.told(),
+                **settings.recorded(),
                 "workers": config.workers if config.parallel else 1,
                 "max_attempts": config.max_attempts,
                 "pass_score": config.pass_score,
