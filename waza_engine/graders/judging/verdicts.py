@@ -179,6 +179,11 @@ class ChoiceBox:
         self.choice = Choice()
 
     @property
+    def given(self) -> bool:
+        """Return whether the judge has chosen."""
+        return self.choice.called
+
+    @property
     def tools(self) -> tuple[AgentTool]:
         """The tool for the judge."""
         parameters = {
