@@ -5,9 +5,13 @@ from pathlib import Path
 import pytest
 
 from tests.server.analysis.drawing import EVAL, drawn, fixed, graders, problems
-from tests.server.project.files import put
+from tests.server.project.files import project_with, put
 from waza_engine.graders.registry import grader_types
 from waza_engine.spec.loading import load_task_file
+from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.project.document import Document
+from waza_language_server.project.workspace import Workspace
+from waza_language_server.schema.catalog import default_catalog
 
 
 def test_an_unknown_type_is_one_problem_on_its_value() -> None:
@@ -33,6 +37,19 @@ def test_a_missing_type_is_reported_on_the_entry() -> None:
       = fix: Insert `type: text`
 """
     )
+
+
+def test_a_type_of_the_first_python_api_is_deprecated() -> None:
+    schema = {"type": "object", "deprecated": True, "x-waza-deprecation": "import from `new` instead."}
+    document = Document("untitled:test", 0, graders("  - type: oldest\n    name: a\n"), "task")
+    workspace = Workspace(project_with(document), default_catalog().with_types({"oldest": schema}))
+    (problem,) = diagnose(document, workspace)
+    assert (problem.code, problem.severity, problem.tag) == (
+        "deprecated-grader-type",
+        "information",
+        "deprecated",
+    )
+    assert problem.message == "The grader type `oldest` is deprecated: import from `new` instead."
 
 
 @pytest.mark.parametrize("before", ["config:\n      ", ""])

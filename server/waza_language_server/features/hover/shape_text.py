@@ -67,8 +67,8 @@ def value_text(value: Any) -> str:
 def notes(shape: Shape) -> Iterator[str]:
     """Yield what else is worth knowing of a value: deprecated, without effect, new, or needed."""
     if shape.deprecated:
-        successor = f"; write `{shape.replaced_by}` instead" if shape.replaced_by else ""
-        yield f"**Deprecated**{successor}."
+        successor = f"; write `{shape.replaced_by}` instead." if shape.replaced_by else "."
+        yield f"**Deprecated**{f': {shape.deprecation}' if shape.deprecation else successor}"
     if shape.inert:
         yield f"**No effect:** {shape.inert}"
     if shape.since:
