@@ -69,7 +69,13 @@ def test_what_cannot_be_meant_is_marked_and_written_anew(
         "'É' in output and 'POST' in output",
         "(lambda output: output.anything)(duration_ms)",
         "{output: tool_calls}[output] == [] or {duration_ms, output} == {1}",
+        "'%d' % duration_ms in f'{output!r:>20}{output:>9}{duration_ms:d}'",
+        "int(output) > float(duration_ms) and list(outcome) == list(output) and dict(outcome) == {}",
+        "output[None:-duration_ms] in output.split(None, 1)",
         "any(k.isdigit() for k in output)",
+        "(len(output) > 3) & (duration_ms < 9)",
+        "0 < (len(output) & 7) < 5",
+        "duration_ms & 1 == 0",
     ],
 )
 def test_what_may_be_meant_is_left_alone(assertion: str) -> None:

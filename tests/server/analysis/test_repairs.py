@@ -102,6 +102,18 @@ def _first_fix(problem: Problem) -> tuple[Edit, ...]:
     return next(fix.edits for fix in problem.fixes if fix.edits)
 
 
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+@pytest.mark.parametrize("base", ["", "||||||| base\nname: O\n"])
+def test_one_side_of_a_merge_is_kept(base: str, line_break: str) -> None:
+    text = f"id: t\n<<<<<<< HEAD\nname: A\n{base}=======\nname: B\n>>>>>>> main\ninputs:\n  prompt: Go\n"
+    found = problems(text.replace("\n", line_break))
+    assert {each.code for each in found} == {"yaml-syntax"}
+    first, second = found[0].fixes[:2]
+    for fix, name in ((first, "A"), (second, "B")):
+        kept = apply(text.replace("\n", line_break), fix.edits)
+        assert kept == f"id: t\nname: {name}\ninputs:\n  prompt: Go\n".replace("\n", line_break)
+
+
 def test_of_two_repairs_the_one_wins_after_which_more_keys_are_known() -> None:
     # As an item of its own, `name: a` would be a grader without a type.
     text = moved(TWO, BODY, -2)

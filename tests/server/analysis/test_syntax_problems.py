@@ -70,11 +70,18 @@ def test_a_dash_where_no_item_is_due_is_none() -> None:
 
 @pytest.mark.parametrize("base", ["", "||||||| base\n    config: {contains: [old]}\n"])
 @pytest.mark.parametrize("line_break", ["\n", "\r\n"])
-def test_a_merge_conflict_in_a_grader_leaves_nothing_missing(base: str, line_break: str) -> None:
+def test_a_merge_in_a_grader_leaves_nothing_missing_and_is_ended_by_keeping_a_side(
+    base: str, line_break: str
+) -> None:
     first, second = "    config: {contains: [a]}\n", "    config: {contains: [b]} # why\n"
     grader = "  - type: text\n    name: c\n"
     text = graders(f"{grader}<<<<<<< HEAD\n{first}{base}=======\n{second}>>>>>>> other\n")
-    assert {each.code for each in problems(text.replace("\n", line_break))} == {"yaml-syntax"}
+    text = text.replace("\n", line_break)
+    found = problems(text)
+    assert {each.code for each in found} == {"yaml-syntax"}
+    for each in found:
+        kept = [apply(text, fix.edits) for fix in each.fixes if fix.edits]
+        assert kept == [graders(grader + side).replace("\n", line_break) for side in (first, second)]
 
 
 def test_a_key_whose_value_is_in_a_merge_is_not_empty() -> None:
@@ -117,6 +124,13 @@ def test_a_key_outside_of_the_merge_is_told() -> None:
         assert "duplicate-key" in {problem.code for problem in problems(text)}
     twice = "<<<<<<< HEAD\nname: A\nname: C\n=======\ndescription: B\n>>>>>>> other\n"
     assert "duplicate-key" in {problem.code for problem in problems(TASK.replace("name: T\n", twice))}
+
+
+def test_a_lone_mark_of_a_merge_is_deleted_alone() -> None:
+    text = f"{TASK}<<<<<<< HEAD\ntags: [a]\n"
+    [problem] = problems(text)
+    titles = {fix.title: apply(text, fix.edits) for fix in problem.fixes if fix.edits}
+    assert titles == {"Delete the conflict marker of the merge": f"{TASK}tags: [a]\n"}
 
 
 @pytest.mark.parametrize(

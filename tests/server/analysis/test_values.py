@@ -164,7 +164,7 @@ def test_a_number_may_have_signs_that_help_to_read_it() -> None:
     assert not problems(EVAL.replace("timeout_seconds: 60", "timeout_seconds: 1_000"), "eval")
 
 
-@pytest.mark.parametrize("written", ["500ms", "sixty", "0,6"])
+@pytest.mark.parametrize("written", ["500ms", "60%", "4x", "sixty", "0,6,1", "9" * 400 + "s", "-5s", "0,0"])
 def test_a_number_that_nobody_can_tell_is_left_to_the_author(written: str) -> None:
     text = EVAL.replace("timeout_seconds: 60", f"timeout_seconds: '{written}'")
     [problem] = problems(text, "eval")
@@ -255,6 +255,11 @@ def test_graders_that_are_a_mapping() -> None:
 """
     )
     assert fixed(text, "wrong-type") == graders("- type: text\n  name: a\n")
+
+
+def test_an_outcome_without_its_dash() -> None:
+    text = TASK + "expected:\n  outcomes:\n    type: task_completed\n"
+    assert fixed(text, "wrong-type") == text.replace("    type", "  - type")
 
 
 @pytest.mark.parametrize("margin", ["", "  "])
@@ -432,6 +437,18 @@ def test_the_name_of_a_tool_in_the_older_form_was_meant_to_be_a_pattern() -> Non
         ("unknown-key", "Change to `pattern`"),
     ]
     assert not any(fix.preferred for each in found for fix in each.fixes)
+
+
+def test_a_value_that_is_right_at_no_other_key_is_not_swapped() -> None:
+    text = EVAL.replace("executor: mock", "executor: mok")
+    titles = [fix.title for problem in problems(text, "eval") for fix in problem.fixes]
+    assert not any("Swap" in title for title in titles)
+
+
+@pytest.mark.parametrize("pattern", ["a|b", "a;b"])
+def test_signs_of_a_pattern_part_no_items(pattern: str) -> None:
+    text = graders(f"  - type: text\n    name: a\n    config:\n      regex_match: {pattern}\n")
+    assert [[fix.title for fix in each.fixes] for each in problems(text)] == [["Make it a list"]]
 
 
 @pytest.mark.parametrize(

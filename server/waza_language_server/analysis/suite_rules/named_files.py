@@ -137,7 +137,11 @@ class _Files:
         folder = self._suites[0].folder
         file = Path(os.path.normpath(folder / written))
         is_new = grader_type(grader) == "inline" and file.suffix[1:] in STARTED_BY_A_RUN
-        if not is_new or not is_plain(written) or not self._project.disk.reach.around(folder).holds(file):
+        if (
+            not is_new
+            or not is_plain(written)
+            or not self._project.disk.boundaries.around(folder).holds(file)
+        ):
             return None
         source = grader_source(kind_of(file.stem), file.suffix[1:])
         return Fix(f"Create grader `{printable(file.name)}`", (), creates=FileCreation(uri_of(file), source))
@@ -305,7 +309,7 @@ def _outside(view: SuiteView, path: Path, nodes: Iterable[Node | None]) -> Found
             continue
         # The part of a glob before its first star is a folder.
         place = from_home(written.partition("*")[0])
-        within = [(start, project.disk.reach.around(start)) for start in starts]
+        within = [(start, project.disk.boundaries.around(start)) for start in starts]
         inside = any(
             boundary.holds(Path(os.path.normpath(base / place)))
             for start, boundary in within
@@ -386,7 +390,7 @@ def names_beside(project: Project, start: Path, base: Path, written: str, kind: 
     """Yield the names next to a path from ``base``, as paths; none outside the boundary of ``start``."""
     head = written.rstrip("/").rpartition("/")[0]
     place = Path(os.path.normpath(base / head))
-    names = project.disk.names(place).value if project.disk.reach.around(start).holds(place) else ()
+    names = project.disk.names(place).value if project.disk.boundaries.around(start).holds(place) else ()
     for name, is_folder in islice(names, _MOST_BESIDE):
         if kind is None or is_folder == (kind == "folder"):
             yield f"{head}/{name}" if head else name

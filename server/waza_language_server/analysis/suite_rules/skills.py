@@ -27,8 +27,8 @@ from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.edits import insert_entry, replace_scalar
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.scalar_writing import plain_or_quoted
 from waza_language_server.text.edit import Edit, Edits, Fix, Related
-from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:

@@ -17,10 +17,9 @@ from itertools import islice
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_language_server.analysis.consequences import Changes
-from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.problem import Problem, fault_problem
 from waza_language_server.analysis.rule import Found
 from waza_language_server.analysis.text_rules.repair_kinds import KINDS, Broken, Proposal
-from waza_language_server.analysis.text_rules.syntax import fault_problem
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import located_below, shape_of
 from waza_language_server.schema.shape import Shape

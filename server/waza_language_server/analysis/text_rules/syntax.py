@@ -8,11 +8,10 @@ from dataclasses import replace
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES, MERGE_KEY
 from waza_engine.spec.reading.yaml_faults import NO_BLOCK_TO_MERGE, TOO_MANY_ALIASES, sentence
-from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.problem import Problem, fault_problem
 from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.syntax.aliases import aliased_nodes
 from waza_language_server.syntax.characters import MAX_CHARACTERS
-from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
 
@@ -57,12 +56,6 @@ def syntax_faults(tree: Tree) -> Iterator[Problem]:
         problem = fault_problem(fault)
         # A very long file is not an error: a run may read it.
         yield problem if len(tree.text) <= MAX_CHARACTERS else replace(problem, severity="information")
-
-
-def fault_problem(fault: SyntaxFault) -> Problem:
-    """Return a fault as a problem; a run can read a file with a control character."""
-    severity = "warning" if fault.code == "control-character" else "error"
-    return Problem(fault.code, fault.span, fault.message, severity, fault.fixes, fault.related)
 
 
 def _too_many_aliases(tree: Tree) -> Problem:

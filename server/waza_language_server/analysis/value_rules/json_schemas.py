@@ -16,9 +16,9 @@ from waza_language_server.analysis.value_rules.inside_values import problem_insi
 from waza_language_server.embedded.languages import load_language
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.scalar_map import ScalarMap
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit, Fix
-from waza_language_server.text.scalar_map import ScalarMap
 
 _OTHER_TYPES = {
     **dict.fromkeys(("str", "text"), "string"),

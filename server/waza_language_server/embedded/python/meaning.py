@@ -30,6 +30,7 @@ from waza_language_server.embedded.python.members import (
     EVENT,
     OUTCOME,
     RE,
+    TEXT,
     TOOL_CALL,
     ValueType,
     is_number,
@@ -176,17 +177,19 @@ def _attribute(
 def _uncalled(source: PythonSource, node: ast.Attribute, kind: ValueType) -> Finding:
     """Return the finding of a method that is not called."""
     name, end = node.attr, source.end(node)
-    place = (end - len(name), end)
-    what = f"`{name}` is not called, so this is the method, not its result"
+    place, what = (
+        (end - len(name), end),
+        f"`{name}` is not called, so this is the method, not its result",
+    )
     if name not in _NEED_ARGUMENTS:
         rewrite = source.rewrite(place, f"{name}()", preferred=True)
         return source.finding("assertion-uncalled", place, f"{what}; write `{name}()`.", rewrite)
     if name == "count" and kind.python in {str, list}:
-        what = "`count` is not called, and it would count one value"
-        rewrite = source.rewrite(node, f"len({source.segment(node.value)})", "Write `len(…)`")
-        return source.finding(
-            "assertion-uncalled", place, f"{what}; for the number of items write `len(…)`.", rewrite
+        message = (
+            "`count` is not called, and it would count one value; for the number of items write `len(…)`."
         )
+        rewrite = source.rewrite(node, f"len({source.segment(node.value)})", "Write `len(…)`")
+        return source.finding("assertion-uncalled", place, message, rewrite)
     return source.finding("assertion-uncalled", place, f"{what}; write `{name}(…)`.")
 
 
@@ -246,6 +249,8 @@ _WITH_PATTERN = RE_FUNCTIONS - {"escape"}
 
 def comparison_findings(source: PythonSource, node: ast.AST, names: Types) -> Iterator[Finding]:
     """Yield the first comparison in a node that fails, or has the same result for all values."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd | ast.BitOr):
+        yield from _joined(source, node, names)
     if not isinstance(node, ast.Compare):
         return
     sides = [node.left, *node.comparators]
@@ -264,8 +269,21 @@ def comparison_findings(source: PythonSource, node: ast.AST, names: Types) -> It
 
 
 def call_findings(source: PythonSource, call: ast.Call, names: Types) -> Iterator[Finding]:
-    """Yield the problems of the pattern that a call passes to ``re``."""
+    """Yield the problems of the first argument of a call."""
     match call:
+        case ast.Call(func=ast.Name(id="int" | "float" as name), args=[ast.Constant(value=str(written))]) if (
+            name not in names
+        ):
+            try:
+                float(written) if name == "float" else int(written)
+            except ValueError:
+                yield _failing(source, call.args[0], f"`{source.brief(call.args[0])}` is no number")
+        case ast.Call(func=ast.Name(id="len"), args=[argument], keywords=[]) if "len" not in names:
+            kind = infer(argument, names)
+            if kind is not None and kind.python not in _SIZED | {bytes}:
+                yield _failing(
+                    source, argument, f"`{source.brief(argument)}` is {kind.title}, without a length"
+                )
         case ast.Call(
             func=ast.Attribute(value=ast.Name(id="re"), attr=name),
             args=[ast.Constant(value=str()) as pattern, *_],
@@ -291,6 +309,17 @@ def unknown_of_re(source: PythonSource, node: ast.Attribute) -> Finding | None:
     message = f"There is no `{node.attr}` in `re`; did you mean `{intended}`?"
     rewrite = source.rewrite((start, end), intended, f"Change to `{intended}`")
     return source.finding("assertion-attribute", (start, end), message, rewrite)
+
+
+def _joined(source: PythonSource, node: ast.BinOp, names: Types) -> Iterator[Finding]:
+    """Yield ``&`` and ``|`` next to strings, which bind more tightly than the comparisons around them."""
+    if infer(node.left, names) != TEXT and infer(node.right, names) != TEXT:
+        return
+    sign, word = ("&", "and") if isinstance(node.op, ast.BitAnd) else ("|", "or")
+    at = source.text.find(sign, source.end(node.left), source.start(node.right))
+    message = f"`{sign}` combines numbers, not conditions, which need `{word}`, so the assertion fails."
+    rewrite = source.rewrite((at, at + 1), word, preferred=True)
+    yield source.finding("assertion-type", (at, at + 1), message, rewrite)
 
 
 def _compared(
@@ -371,6 +400,10 @@ def _pattern(source: PythonSource, node: ast.Constant) -> Iterator[Finding]:
 
 def _family(kind: ValueType) -> type | None:
     return int if is_number(kind) else kind.python
+
+
+def _failing(source: PythonSource, node: ast.expr, what: str) -> Finding:
+    return source.finding("assertion-type", node, f"{what}, so the assertion fails.")
 
 
 _FUNCTIONS = frozenset(FUNCTION_NAMES)
