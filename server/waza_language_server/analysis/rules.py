@@ -75,7 +75,7 @@ GRADER_RULES: tuple[Rule[GraderView], ...] = (
     Rule("tool patterns", patterns.unanchored_patterns),
     Rule("tool names", patterns.tool_names, values=frozenset({"tool.name"})),
     Rule("assertions", assertions.assertions, values=frozenset({"python.assertion"})),
-    Rule("JavaScript", assertions.javascript_meant, values=frozenset({"python.assertion"})),
+    Rule("JavaScript", assertions.undeclared_javascript, values=frozenset({"python.assertion"})),
 )
 """Rules about one grader entry by itself: their results are cached until the entry changes."""
 

@@ -137,14 +137,14 @@ def _result_findings(result: _Result, vocabulary: Vocabulary) -> Iterator[Grader
         known |= {"pass"}
     values: dict[str, Any] = {}
     for key in result.keys:
-        meant = None
+        intended = None
         if key.name not in known:
-            meant = _INSTEAD.get(key.name) or slip_of(key.name, known - names)
-        name = key.name if meant is None or meant in names else meant
+            intended = _INSTEAD.get(key.name) or slip_of(key.name, known - names)
+        name = key.name if intended is None or intended in names else intended
         values[name] = _ACCEPTED.get(name) if key.value is UNKNOWN else key.value
         # A result may have the words of both worlds.
-        if key.name not in known and (meant is None or meant not in names):
-            yield _unread(key, meant)
+        if key.name not in known and (intended is None or intended not in names):
+            yield _unread(key, intended)
     if result.open:
         decides = "pass" if is_harness_result(values, vocabulary) or "passed" not in values else "passed"
         values = {decides: True, "score": 0.0, **values}
@@ -152,14 +152,14 @@ def _result_findings(result: _Result, vocabulary: Vocabulary) -> Iterator[Grader
         yield GraderFinding(result.place, f"a run refuses this result, because {', '.join(issues)}")
 
 
-def _unread(key: _Key, meant: str | None) -> GraderFinding:
+def _unread(key: _Key, intended: str | None) -> GraderFinding:
     if key.name in _INSTEAD:
-        message = f"`{key.name}` is not read in a result with `pass`; write `{meant}`"
-    elif meant is not None:
-        message = f"a result has no key `{key.name}`; write `{meant}`"
+        message = f"`{key.name}` is not read in a result with `pass`; write `{intended}`"
+    elif intended is not None:
+        message = f"a result has no key `{key.name}`; write `{intended}`"
     else:
         message = f"a result has no key `{key.name}`, so nothing reads it; move it into `outcome`"
-    return GraderFinding(key.place, message, is_advice=meant is None)
+    return GraderFinding(key.place, message, is_advice=intended is None)
 
 
 def _input_findings(keys: Iterable[_Key]) -> Iterator[GraderFinding]:

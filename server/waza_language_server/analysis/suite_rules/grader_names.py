@@ -140,18 +140,18 @@ def _unknown(
     unknown = [node for node in nodes if node.value and node.value not in known]
     for number, node in enumerate(unknown):
         checkpoint()
-        meant = nearest(node.value, names) if number < MOST_MEANT else None
-        if meant is not None:
-            choice = f"did you mean `{meant}`?"
+        intended = nearest(node.value, names) if number < MOST_MEANT else None
+        if intended is not None:
+            choice = f"did you mean `{intended}`?"
         elif names:
             choice = f"its graders are {listed(names, 'and')}."
         else:
             choice = "it has none." if where == "The suite" else "correct the name or the `scope`."
         fixes: tuple[Fix, ...] = ()
-        if meant is not None:
-            repair = partial(rewritten, document.text, node, meant)
-            safe = meant == slip_of(node.value, names)
-            fixes = (Fix(f"Change to `{meant}`", repair, preferred=safe),)
+        if intended is not None:
+            repair = partial(rewritten, document.text, node, intended)
+            safe = intended == slip_of(node.value, names)
+            fixes = (Fix(f"Change to `{intended}`", repair, preferred=safe),)
         message = f"{where} has {'a' if where.startswith('No') else 'no'} grader `{node.value}`; {choice}"
         yield Problem("unknown-grader-name", node.span, message, severity, fixes)
 

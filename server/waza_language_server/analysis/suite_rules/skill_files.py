@@ -81,21 +81,21 @@ def _keys(view: SuiteView) -> Found:
         if entry.key.value in known or entry.key.value in _OF_AGENTS:
             continue
         slip = slip_of(entry.key.value, known)
-        meant = slip or shape.misspellings.get(entry.key.value)
-        if meant is None or root.entry(meant) is not None or tree.broken(entry.key):
+        intended = slip or shape.misspellings.get(entry.key.value)
+        if intended is None or root.entry(intended) is not None or tree.broken(entry.key):
             # Agents have keys of their own.
             continue
-        message = f"`{entry.key.value}` is not a known key of a skill; did you mean `{meant}`?"
+        message = f"`{entry.key.value}` is not a known key of a skill; did you mean `{intended}`?"
         fixes: tuple[Fix, ...] = ()
-        if entry.key.style == "plain" and known[meant].shape.fits(entry.value.target.kind):
-            fixes = (Fix(f"Change to `{meant}`", (Edit(entry.key.span, meant),), preferred=bool(slip)),)
-        missing = [key for key in missing if key != meant]
+        if entry.key.style == "plain" and known[intended].shape.fits(entry.value.target.kind):
+            fixes = (Fix(f"Change to `{intended}`", (Edit(entry.key.span, intended),), preferred=bool(slip)),)
+        missing = [key for key in missing if key != intended]
         yield Problem("unknown-key", entry.key.span, message, "warning", fixes)
     for key in missing if not tree.errors else ():
         first = next(root.each_entry(), None)
         span = first.key.span if first is not None else root.span
-        behind = root.entry("name") if key == "description" else None
-        repair = partial(insert_entry, tree, root, key, str(known[key].shape.examples[0]), behind)
+        previous = root.entry("name") if key == "description" else None
+        repair = partial(insert_entry, tree, root, key, str(known[key].shape.examples[0]), previous)
         message = f"`{key}` is missing: {_NEEDED[key]}."
         yield Problem("recommended-key", span, message, "warning", (Fix(f"Insert `{key}`", repair),))
 

@@ -83,18 +83,18 @@ def orphans(view: SuiteView) -> Iterator[Problem]:
     root, path = document.tree.root, path_of(document.uri)
     if document.kind != "task" or root is None or path is None or path.parent.name != "tasks":
         return
-    beside = project.suites_in(path.parent.parent)
+    suites = project.suites_in(path.parent.parent)
     if is_switched_off(root):
         return
     if (
         not root.entries
-        or len(beside) != 1
+        or len(suites) != 1
         or any(picks_up(suite, path) for suite in project.suites_of(path))
     ):
         return
-    if not project.task_paths(beside[0]).known:
+    if not project.task_paths(suites[0]).known:
         return
-    message = f"`tasks` of `{printable(beside[0].path.name)}` does not include this file, so no run uses it."
+    message = f"`tasks` of `{printable(suites[0].path.name)}` does not include this file, so no run uses it."
     yield Problem("orphan-task", root.entries[0].key.span, message, "hint")
 
 

@@ -56,7 +56,7 @@ def empty_ranges(mapping: Node, keys: set[str]) -> Iterator[Problem]:
             if not touching:
                 swap = (Edit(first.span, second.value), Edit(second.span, first.value))
                 fixes = (Fix("Swap the two", swap),)
-            related = (Related(second.span, f"`{high}` stands here."),)
+            related = (Related(second.span, f"`{high}` is here."),)
             yield Problem("bounds-reversed", first.span, message, "warning", fixes, related)
             return
 
