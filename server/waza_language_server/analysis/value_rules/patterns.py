@@ -157,7 +157,7 @@ def _hint(node: Node) -> Iterator[Problem]:
     name = node.value.strip() if node.kind == "scalar" else ""
     if name != node.value and node.kind == "scalar" and _BARE.fullmatch(name):
         message = f"No tool is called `{node.value}`: names are compared including whitespace."
-        fix = Fix("Delete the blanks", (Edit(node.span, name),))
+        fix = Fix("Delete the spaces", (Edit(node.span, name),))
         yield Problem("blank-in-tool-name", node.span, message, "hint", (fix,))
     elif _SIGNS_OF_PATTERN.search(name):
         message = f"`{name}` is compared as a whole here, not as a pattern, so no tool has this name."
