@@ -33,6 +33,12 @@ from waza_language_server.text.edit import Fix
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
 
+_RELATIONS = {
+    "minimum": "at least",
+    "maximum": "at most",
+    "exclusiveMinimum": "greater than",
+    "exclusiveMaximum": "less than",
+}
 _MOST_SLIPS = 100
 """The most unknown keys to check in a mapping with unparsed parts."""
 
@@ -271,14 +277,8 @@ def _value_problem(
             return wrong_values.wrong_type(subject, node, shape, kind.types)
         case "enum" | "const":
             return wrong_values.not_allowed(subject, node, shape, shape.enum)
-        case "minimum":
-            return wrong_values.out_of_range(subject, node, shape, "at least", kind.limit)
-        case "maximum":
-            return wrong_values.out_of_range(subject, node, shape, "at most", kind.limit)
-        case "exclusiveMinimum":
-            return wrong_values.out_of_range(subject, node, shape, "greater than", kind.limit)
-        case "exclusiveMaximum":
-            return wrong_values.out_of_range(subject, node, shape, "less than", kind.limit)
+        case "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum":
+            return wrong_values.out_of_range(subject, node, shape, _RELATIONS[keyword], kind.limit)
         case "minItems" | "minLength" | "minProperties":
             return wrong_values.empty(subject, node, shape, kind.limit)
         case "maxItems" | "maxLength" | "maxProperties":
