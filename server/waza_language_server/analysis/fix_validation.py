@@ -273,10 +273,10 @@ def _covered(tree: Tree, span: Span, code: str) -> Span:
         else _DASH.search(tree.text, line_start_of(tree.text, around.start), around.start)
     )
     start = around.start if dash is None else dash.start()
-    return Span(min(start, span.start), _behind_comment(tree, max(around.end, span.end)))
+    return Span(min(start, span.start), _after_comment(tree, max(around.end, span.end)))
 
 
-def _behind_comment(tree: Tree, at: int) -> int:
+def _after_comment(tree: Tree, at: int) -> int:
     """Return the end of the comment after an offset, the offset itself without one."""
     end = line_end(tree.text, at)
     return end if tree.text[at:end].lstrip().startswith("#") else at

@@ -23,7 +23,7 @@ from waza_language_server.project.changed_inputs import (
 from waza_language_server.project.claim import TRIGGER_NAMES
 from waza_language_server.project.disk import MAX_BYTES, was_there
 from waza_language_server.project.recorded_values import INPUTS, SUITE, Values
-from waza_language_server.project.suite_file import is_switched_off
+from waza_language_server.project.suite_file import is_disabled
 from waza_language_server.project.values_of_suites import values_of_file
 from waza_language_server.project.verdict_places import VerdictLocations
 
@@ -224,7 +224,7 @@ class RecordedRuns:
                 continue
             checkpoint()
             root = self._project.tree(task.path).root
-            if root is not None and root.kind == "mapping" and not is_switched_off(root):
+            if root is not None and root.kind == "mapping" and not is_disabled(root):
                 return task.id
         return ""
 

@@ -30,8 +30,8 @@ _FOLDER = "tasks"
 def extract_task(document: Document, workspace: Workspace, selected: Span) -> CodeAction | None:
     """Return the change that moves the first selected inline task to a new file, None without one.
 
-    Nothing is offered where the task would not be the same there: with anchors in the file, with a
-    ``prompt_file``, which starts at the folder of its task, or without an id that can be a file name.
+    None also if the task would not be the same there (anchors in the file; a ``prompt_file``, which is
+    relative to the folder of its task), or if its id cannot be a file name.
     """
     path, tree = path_of(document.uri), document.tree
     task = _task_in(document, selected)
@@ -46,7 +46,7 @@ def extract_task(document: Document, workspace: Workspace, selected: Span) -> Co
     text = _moved_left(document.text, span, task)
     edits: Edits = (Edit(span, plain_or_quoted(written)),)
     if picks_up(suite, new):
-        # Nothing is left of it here, so the comments about it go, too.
+        # A glob picks the new file up, so the entry is removed with the comments above it.
         lines = remove_item(document, task.item)
         edits = (lines.edit,) if lines is not None else delete_item(tree, task.item)
         text = _with_comments(text, lines) if lines is not None else text
@@ -76,7 +76,7 @@ def _task_in(document: Document, selected: Span) -> TaskEntry | None:
 
 
 def _new_path(suite: Suite, task: str) -> str:
-    """Return the path of the new file: in a folder whose files the suite picks up, or else a usual one."""
+    """Return the path of the new file: in a folder of the suite's globs, or else ``tasks/``."""
     for pattern in suite.outline.patterns:
         place = PurePosixPath(pattern)
         for suffix in (".yaml", ".yml"):
@@ -95,7 +95,7 @@ def _lines_of(document: Document, task: TaskEntry) -> Span:
 
 
 def _moved_left(text: str, span: Span, task: TaskEntry) -> str:
-    """Return the lines of a task as they are at the left margin."""
+    """Return the lines of a task, moved to the left margin."""
     start = max(text.rfind("\n", 0, span.start), text.rfind("\r", 0, span.start)) + 1
     column = task.item.span.start - start
     ending = line_break(text)
