@@ -166,17 +166,39 @@ async def refactorings(editor: Editor, uri: str, line: int, kind: str) -> list[t
     return [each for each in found if isinstance(each, types.CodeAction)]
 
 
-async def test_an_inline_task_moves_to_a_file_of_its_own(suite: Path) -> None:
-    inline = "\n  # 😀\n  - id: two\n    inputs: {prompt: Say 😀}"
-    write_suite(suite.parent, SUITE.replace("[tasks/one.yaml]", inline))
+async def test_a_task_file_moves_into_its_suite_and_back_to_the_byte(suite: Path) -> None:
+    evaluation = SUITE.replace("[tasks/one.yaml]", "\n  # 😀\n  - tasks/one.yaml")
+    task = TASK.replace("\r\n", "\n").replace("Say", "Say 😀 #")
+    write_suite(suite.parent, evaluation, one=task)
     async with editing(suite.parent) as editor:
         workspace = Workspace(suite.parent)
-        extract = await refactorings(editor, editor.open(suite), 5, "refactor.extract")
+        before = workspace.contents()
+        uri = editor.open(suite)
+        inline = await refactorings(editor, uri, 5, "refactor.inline")
+        assert [each.title for each in inline] == ["Move tasks/one.yaml into this file"]
+        assert inline[0].edit is not None
+        workspace.carry_out(inline[0].edit)
+        after = workspace.contents()
+        assert set(after) == {"eval.yaml"}
+        assert b"  # \xf0\x9f\x98\x80\n  - id: one\n    name: One\n" in after["eval.yaml"]
+        editor.replace(uri, 2, after["eval.yaml"].decode())
+        extract = await refactorings(editor, uri, 5, "refactor.extract")
         assert extract[0].edit is not None
         workspace.carry_out(extract[0].edit)
-        after = workspace.contents()
-        assert b"\n  # \xf0\x9f\x98\x80\n  - tasks/two.yaml\n" in after["eval.yaml"]
-        assert after["tasks/two.yaml"] == "id: two\ninputs: {prompt: Say 😀}\n".encode()
+        assert workspace.contents() == before
+
+
+async def test_a_client_that_deletes_no_files_is_offered_nothing_that_does(suite: Path) -> None:
+    def limit(capabilities: types.ClientCapabilities) -> None:
+        assert capabilities.workspace is not None
+        assert capabilities.workspace.workspace_edit is not None
+        kept = [types.ResourceOperationKind.Create]
+        capabilities.workspace.workspace_edit.resource_operations = kept
+
+    evaluation = SUITE.replace("[tasks/one.yaml]", "\n  - tasks/one.yaml")
+    write_suite(suite.parent, evaluation, one=TASK.replace("\r\n", "\n"))
+    async with opened(suite, limit=limit) as (editor, uri):
+        assert not await refactorings(editor, uri, 4, "refactor.inline")
 
 
 def versions(change: types.WorkspaceEdit) -> dict[str, int | None]:

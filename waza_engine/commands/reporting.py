@@ -233,7 +233,7 @@ def print_results(
         trials = f"  {task.share} trials" if task.share and task.ended_trials > 1 else ""
         trials += f"  ·  {task.estimates.words}" if task.estimates is not None else ""
         flaky = "  flaky" if task.flaky else ""
-        reason = task.reason if task.passes_part else task.untold
+        reason = task.reason if task.passes_part else task.hidden_reason
         why = f"  {shortened(reason)}" if reason else ""
         printer.line(mark_of(task), f" {task.id or task.name}{score}", (f"{trials}{flaky}{why}", "dim"))
     for task in found.tasks:

@@ -133,7 +133,7 @@ class TaskConclusion:
         return len(self.trials) - self.trials.count("lost")
 
     @property
-    def untold(self) -> str:
+    def hidden_reason(self) -> str:
         """Return why it failed if its score does not show that: the failed grader has no weight in it."""
         full = format_score(self.score) == format_score(1.0)
         return self.reason if self.verdict == "failed" and self.scored and full else ""

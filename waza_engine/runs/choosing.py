@@ -1,4 +1,4 @@
-"""The tasks that a run with some settings would take, found out without an executor."""
+"""Select the tasks of a run, and estimate what they will cost, without an executor."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from waza_engine.runs.loading.suite import Suite, load_suite
 from waza_engine.runs.passes.affected import Build
 from waza_engine.runs.passes.caching import cache_directory
 from waza_engine.runs.passes.suite_pass import judge_models
-from waza_engine.runs.settings.options import given_settings, with_options
+from waza_engine.runs.settings.options import given_settings, project_config, with_options
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import SelectedTask, select
 from waza_engine.runs.trials.triggers import chosen_prompts, trigger_tests_of
 from waza_engine.scoring.cost import cost_of
 from waza_engine.spec.executors import EXECUTORS
-from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig
 from waza_engine.vocabulary import Usage
@@ -27,27 +26,27 @@ from waza_engine.vocabulary import Usage
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A suite as the settings want it, and the tasks of it that they choose. ``build`` made their graders."""
+    """A suite with the settings applied, and its selected tasks. ``build`` built their graders."""
 
     suite: Suite
     project: ProjectConfig
     tasks: Sequence[SelectedTask]
     build: Build
+    warnings: Sequence[str] = ()
 
 
 def chosen(settings: RunSettings) -> Choice:
     """Return the choice of the settings. Raises ``SuiteFileError`` and ``SuiteError``."""
     suite = load_suite(settings.path, given_settings(settings))
-    try:
-        project, _ = load_project_config(suite.directory)
-    except SuiteFileError:
-        project = ProjectConfig()
+    project, warnings = project_config(suite.directory)
     suite = with_options(suite, settings, project)
+    warnings += suite.warnings
+    # Most graders are those of the suite, the same for each task.
     build = GraderCache().create
     if settings.prompts_alone:
-        return Choice(suite, project, (), build)
-    tasks, _ = select(suite, settings.tasks, settings.graders, settings.tags, build=build)
-    return Choice(suite, project, tasks, build)
+        return Choice(suite, project, (), build, warnings)
+    tasks, found = select(suite, settings.tasks, settings.graders, settings.tags, build=build)
+    return Choice(suite, project, tasks, build, [*warnings, *found])
 
 
 KNOWN_SHARE = 0.5

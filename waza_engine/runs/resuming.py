@@ -227,7 +227,9 @@ def _is_of(document: Block, owner: Owner) -> bool:
 
 def _recorded(header: RunHeader) -> dict[str, Any]:
     written = header.settings
-    recorded = {name: written[name] for name, row in setting_rows().items() if row.told and name in written}
+    recorded = {
+        name: written[name] for name, row in setting_rows().items() if row.recorded and name in written
+    }
     recorded |= {name: written[name] for name in ("baseline", "fail_fast") if name in written}
     if "*" in (written.get("disabled_skills") or ()):
         recorded["no_skills"] = True

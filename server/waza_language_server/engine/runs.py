@@ -1,8 +1,8 @@
 """Runs of suites, tasks and graders: start, follow, cancel.
 
 Every run ends as completed, failed, canceled or with an error. If a cancelled run does not end within a
-second and a half, its engine is killed; the next run starts a new one. Concurrent runs have an engine each, so
-that killing one ends no other. Their number is limited; further runs wait for their turn.
+second and a half, its engine is killed; the next run starts a new one. Concurrent runs have an engine each,
+so that killing one ends no other. Their number is limited; further runs wait for their turn.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from waza_engine.spec.program_files import may_be_file
 from waza_language_server.project.skills import written_name
 from waza_language_server.project.suite_file import SuiteFile, scalar_text
 from waza_language_server.schema.locate import located_below, shape_at
-from waza_language_server.text.scalar_map import ScalarMap
+from waza_language_server.syntax.scalar_map import ScalarMap
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:

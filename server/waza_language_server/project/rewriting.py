@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from waza_engine.checkpoint import checkpoint
 from waza_language_server.project.document import reader_of
 from waza_language_server.project.skills import written_name
+from waza_language_server.syntax.scalar_map import ScalarMap
 from waza_language_server.syntax.tree import Tree
-from waza_language_server.text.scalar_map import ScalarMap
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document

@@ -32,6 +32,7 @@ class ClientAbilities:
     versions_edits: bool = False
     creates_files: bool = False
     renames_files: bool = False
+    deletes_files: bool = False
     asks_before_renames: bool = False
     inserts_snippets: bool = False
     renders_markdown_in_hover: bool = False
@@ -88,6 +89,7 @@ def resolve_abilities(capabilities: types.ClientCapabilities) -> ClientAbilities
         versions_edits=versions_edits,
         creates_files=types.ResourceOperationKind.Create in operations,
         renames_files=types.ResourceOperationKind.Rename in operations,
+        deletes_files=types.ResourceOperationKind.Delete in operations,
         asks_before_renames=bool(says("workspace.file_operations.will_rename")),
         inserts_snippets=bool(says("text_document.completion.completion_item.snippet_support")),
         renders_markdown_in_hover=markdown in (says("text_document.hover.content_format") or ()),

@@ -41,12 +41,23 @@ class FileRename:
 
 
 @frozen()
+class FileDeletion:
+    """A file to delete."""
+
+    uri: str
+
+
+@frozen()
 class WorkspaceEdit:
-    """Edits, then new files, then renames: the edits of a renamed file use its old name."""
+    """Edits, then new files, then renames: the edits of a renamed file use its old name.
+
+    Deletions come last.
+    """
 
     files: tuple[FileEdit, ...] = ()
     creations: tuple[FileCreation, ...] = ()
     renames: tuple[FileRename, ...] = ()
+    deletions: tuple[FileDeletion, ...] = ()
 
     @staticmethod
     def of(places: Iterable[tuple[FileLocation, str]]) -> WorkspaceEdit:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.features.suites import Opened, open_at_cursor
-from waza_language_server.features.actions.extract_task import extract_task
+from waza_language_server.features.actions.inline_task import extract_task
 from waza_language_server.project.uris import path_of
 from waza_language_server.text.span import Span
 

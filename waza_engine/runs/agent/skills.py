@@ -14,7 +14,8 @@ from pathlib import Path
 from waza_engine.boundary import Boundary, resolve_suite_path, suite_boundary
 from waza_engine.files import is_named, names_in
 from waza_engine.runs.loading.suite import Suite, SuiteError
-from waza_engine.spec.loading import find_project_config, load_project_config
+from waza_engine.runs.settings.options import project_config
+from waza_engine.spec.loading import find_project_config
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.yaml_reader import read_text
 from waza_engine.spec.skill_file import (
@@ -249,11 +250,7 @@ def _project_skills(directory: Path) -> list[Path]:
     """Return the skills of the project: those below its folders of skills, at any level."""
     config_file = find_project_config(directory)
     if config_file is not None:
-        try:
-            written = load_project_config(directory)[0].paths.skills
-        except SuiteFileError:
-            written = "skills/"
-        root = config_file.parent
+        written, root = project_config(directory)[0].paths.skills, config_file.parent
         return _skills_in([root / written, root / ".github" / "skills"], suite_boundary(root))
     for folder in _levels_above(directory):
         found = _skills_in([folder / "skills", folder / ".github" / "skills"], suite_boundary(directory))

@@ -21,7 +21,7 @@ from waza_engine.executors.base import (
     ExecutorError,
     Reaching,
     blindness_to_skills,
-    unpaid,
+    ignore,
     why_single_turn,
 )
 from waza_engine.results.reports.descriptions import dollars
@@ -122,16 +122,16 @@ class Meter:
         """Return the cost of the counted calls."""
         return self._cost
 
-    def count(self, usage: Usage | None, cost: Cost, *, must_tell: bool) -> None:
-        """Add a call's usage. With ``must_tell``, a call that reports nothing ends a limited run."""
+    def count(self, usage: Usage | None, cost: Cost, *, must_report: bool) -> None:
+        """Add a call's usage. With ``must_report``, a call that reports nothing ends a limited run."""
         self._add(tokens_of(usage), cost)
         if self._within is not None:
-            self._within.count(usage, cost, must_tell=must_tell)
+            self._within.count(usage, cost, must_report=must_report)
             return
         if self._is_reached():
             return
         budget = self.budget
-        if must_tell and self._is_blind(usage):
+        if must_report and self._is_blind(usage):
             self._stop(f"the agent does not report what it uses, so {_limit(budget)} cannot be kept")
         elif budget.max_cost_usd is not None and budget.max_tokens is None and not cost.known:
             named = (
@@ -352,8 +352,8 @@ class MeteredExecutor(_Wrapping):
                 answer = replace(response, usage=_ascribed(response.usage, request.model))
                 if not cut:
                     complete.append(answer)
-                must_tell = not (response.error or request.stop_at_skill or cut)
-                bill.count(response.usage, must_tell=must_tell)
+                must_report = not (response.error or request.stop_at_skill or cut)
+                bill.count(response.usage, must_report=must_report)
                 return answer
             except Exception:
                 bill.count_arrived()
@@ -401,13 +401,13 @@ class _Bill:
         self._arrived.append(answer)
         self._request.paid(answer)
 
-    def count(self, usage: Usage | None, *, must_tell: bool = False) -> None:
+    def count(self, usage: Usage | None, *, must_report: bool = False) -> None:
         """Count the call's usage, unless that was done; when it returns, the meter has it."""
         # The lock is held while the meter counts: a cancelled run reads the meter as soon as this returns.
         with self._lock:
             if not self._counted:
                 self._counted = True
-                self._meter.count(usage, cost_of(usage, self._request.model), must_tell=must_tell)
+                self._meter.count(usage, cost_of(usage, self._request.model), must_report=must_report)
 
     def count_arrived(self) -> None:
         """Count the answers of a call that broke, or that no caller waits for any more."""
@@ -421,7 +421,7 @@ class Tally(_Wrapping):
     ``keep`` gets each of their answers as it arrives.
     """
 
-    def __init__(self, executor: Executor, keep: Callable[[PaidAnswer], None] = unpaid) -> None:
+    def __init__(self, executor: Executor, keep: Callable[[PaidAnswer], None] = ignore) -> None:
         super().__init__(executor)
         self._keep = keep
         self._lock = threading.Lock()

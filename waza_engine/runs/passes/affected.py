@@ -38,12 +38,11 @@ from waza_engine.runs.passes.deciding_files import (
     current_inputs,
     is_read,
 )
-from waza_engine.runs.settings.options import given_settings, with_options, written_folders
+from waza_engine.runs.settings.options import given_settings, project_config, with_options, written_folders
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import SelectedTask, select
 from waza_engine.runs.trials.triggers import trigger_file
 from waza_engine.spec.grader_entry import GraderEntry
-from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles, Version
@@ -217,7 +216,7 @@ def suite_before(settings: RunSettings, files: SuiteFiles, build: Build) -> Suit
     """
     try:
         suite = load_suite(settings.path, given_settings(settings), files=files)
-        project = _project(suite.directory, files)
+        project, _ = project_config(suite.directory, files)
         suite = with_options(suite, settings, project)
         tasks, _ = select(suite, (), settings.graders, build=build, files=files)
     except (SuiteFileError, SuiteError):
@@ -231,13 +230,6 @@ def deciding_parts_of(task: SelectedTask, suite: Suite, project: ProjectConfig) 
     if task.trial is None:
         return task.source.error
     return task_key(task.source, task.trial, suite, float(project.graders.program_timeout))
-
-
-def _project(directory: Path, files: SuiteFiles) -> ProjectConfig:
-    try:
-        return load_project_config(directory, files=files)[0]
-    except SuiteFileError:
-        return ProjectConfig()
 
 
 def task_key(

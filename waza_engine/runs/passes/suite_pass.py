@@ -27,7 +27,7 @@ from waza_engine.runs.limits.budget import Reservation, unpriced_models
 from waza_engine.runs.limits.cancellation import CancelledRunError
 from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask
 from waza_engine.runs.passes.caching import TaskCache
-from waza_engine.runs.passes.tasks import TaskRunner, most_of
+from waza_engine.runs.passes.tasks import TaskRunner, budget_for
 from waza_engine.runs.settings.options import without_skills
 from waza_engine.runs.settings.table import Budget
 from waza_engine.runs.trials.backend import BackendFactory, TrialBackend
@@ -233,7 +233,7 @@ class _PromptPrices:
         # A prompt may be written twice.
         if self._reserved.setdefault(prompt, reservation) is not reservation:
             reservation.settle()
-        return most_of(reservation, self._context.settings.budget)
+        return budget_for(reservation, self._context.settings.budget)
 
     def arrived(self, prompt: str, answer: ArrivedAnswer) -> None:
         """Count an answer."""

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
-from waza_engine.executors.base import Executor, unpaid
+from waza_engine.executors.base import Executor, ignore
 from waza_engine.results.json_values import plain
 from waza_engine.results.record import Answerer, ArrivedAnswer
 from waza_engine.runs.agent.setup import AgentSetup
@@ -63,7 +63,7 @@ class RunContext:
         return (
             (lambda answer: self.keep_answer(arrived(answer, place, self.model)))
             if executor.costs
-            else unpaid
+            else ignore
         )
 
     def of_pass(self, suite: Suite, agent: AgentSetup, *, baseline: bool) -> RunContext:
@@ -112,18 +112,7 @@ class TrialRequest:
 
     def document(self) -> dict[str, Any]:
         """Return the request as JSON."""
-        return {
-            "settings": self.settings.document(),
-            "task": self.task,
-            "file": self.file,
-            "place": self.place,
-            "digest": self.digest,
-            "trial": self.trial,
-            "attempt": self.attempt,
-            "baseline": self.baseline,
-            "baseline_output": self.baseline_output,
-            "budget": asdict(self.budget),
-        }
+        return {**asdict(self), "settings": self.settings.document()}
 
 
 def request_from(document: Mapping[str, Any]) -> TrialRequest:

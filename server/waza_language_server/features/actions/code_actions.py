@@ -53,6 +53,7 @@ class CodeAction:
         "quickfix",
         "source.fixAll",
         "refactor.extract",
+        "refactor.inline",
         "refactor.move",
         "refactor.rewrite",
     ]

@@ -16,9 +16,14 @@ from waza_language_server.embedded.python.python_source import conjuncts
 from waza_language_server.features.actions.code_actions import CodeAction
 from waza_language_server.schema.locate import shape_at
 from waza_language_server.schema.shape import language_kind_of
+from waza_language_server.syntax.scalar_map import ScalarMap
+from waza_language_server.syntax.scalar_writing import (
+    double_quoted,
+    is_in_flow,
+    plain_or_quoted,
+    single_quoted,
+)
 from waza_language_server.text.edit import Edit, Edits
-from waza_language_server.text.scalar_map import ScalarMap
-from waza_language_server.text.scalar_writing import double_quoted, is_in_flow, plain_or_quoted, single_quoted
 from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FileEdit, WorkspaceEdit
 

@@ -15,8 +15,8 @@ from waza_language_server.features.completion.snippets import Layout, plain_text
 from waza_language_server.features.hover.model_prices import ModelPrices
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.syntax.frames import line_start_of
+from waza_language_server.syntax.scalar_writing import plain_or_quoted
 from waza_language_server.text.edit import Edit
-from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ from waza_language_server.project.skills import written_description
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.locate import grader_type, shape_at
-from waza_language_server.text.scalar_writing import write_block
+from waza_language_server.syntax.scalar_writing import write_block
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:

@@ -21,10 +21,10 @@ from waza_language_server.project.references import Symbol, references
 from waza_language_server.project.rewriting import RenameError, rewritten
 from waza_language_server.project.suite_files import SuiteSource, document_at, files_of_workspace, read_suites
 from waza_language_server.syntax.edits import delete_item, insert_item
+from waza_language_server.syntax.scalar_writing import plain_or_quoted
 from waza_language_server.syntax.tree import parse
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Edit
-from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FileEdit, FileLocation, WorkspaceEdit
 

@@ -24,7 +24,7 @@ from waza_language_server.features.actions.code_actions import (
 from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.protocol.convert import Converter
-from waza_language_server.protocol.edit_conversion import FileConverter
+from waza_language_server.protocol.services.edit_conversion import FileConverter
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _REFACTORINGS = (
     types.CodeActionKind.RefactorExtract,
+    types.CodeActionKind.RefactorInline,
     types.CodeActionKind.RefactorMove,
     types.CodeActionKind.RefactorRewrite,
 )
@@ -107,7 +108,7 @@ async def _refactorings(
     problems: Sequence[Problem] | None,
     only: Sequence[types.CodeActionKind | str] | None,
 ) -> list[CodeAction]:
-    from waza_language_server.features.actions.extract_task import extract_task
+    from waza_language_server.features.actions.inline_task import extract_task, inline_task
     from waza_language_server.features.actions.move_grader import moved_grader
     from waza_language_server.features.actions.refactorings import refactorings
 
@@ -115,6 +116,8 @@ async def _refactorings(
     makers: list[Callable[[], Sequence[CodeAction] | CodeAction | None]] = []
     if ls.abilities.creates_files and _wants(types.CodeActionKind.RefactorExtract, only):
         makers.append(lambda: extract_task(document, workspace, span))
+    if ls.abilities.deletes_files and _wants(types.CodeActionKind.RefactorInline, only):
+        makers.append(lambda: inline_task(document, workspace, span))
     if _wants(types.CodeActionKind.RefactorMove, only):
         makers.append(lambda: moved_grader(document, workspace, span))
     if problems is not None and _wants(types.CodeActionKind.RefactorRewrite, only):

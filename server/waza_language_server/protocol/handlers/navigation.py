@@ -9,7 +9,7 @@ from lsprotocol import types
 from waza_engine.checkpoint import collect
 from waza_language_server.features import navigation
 from waza_language_server.protocol.convert import Converter
-from waza_language_server.protocol.edit_conversion import FileConverter
+from waza_language_server.protocol.services.edit_conversion import FileConverter
 from waza_language_server.text.labels import label
 
 if TYPE_CHECKING:

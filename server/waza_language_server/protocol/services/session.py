@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from waza_language_server.project.document import DocumentKind
-    from waza_language_server.protocol.server import WazaServer
+    from waza_language_server.protocol.connection import ClientConnection
+    from waza_language_server.protocol.services.refresh import RefreshRequests
+    from waza_language_server.protocol.services.run_settings import RunSettings
     from waza_language_server.schema.shape import JsonSchema
 
 
@@ -301,6 +303,21 @@ class Session:
         skills = (self.skill(uri) for uri in tuple(self._opened))
         return (*found, *(one.path for one in skills if one and _differs_from_disk(one.path, one.text)))
 
+    def is_in_open_folders(self, suite: Path) -> bool:
+        """Return whether a suite lies inside the open folders, or the user has let it run.
+
+        Links are followed first. Without an open folder, that of an open file of the suite counts as one.
+        """
+        path = resolved(suite)
+        if path in self.confirmed_suites:
+            return True
+        if self.project.roots:
+            return any(path.is_relative_to(resolved(root)) for root in self.project.roots)
+        if not path.is_relative_to(resolved(suite.parent)):
+            return False
+        opened = (path_of(document.uri) for document in self.documents)
+        return any(found.path == suite for file in opened if file for found in self.project.suites_of(file))
+
     def _claim_all(self) -> None:
         """Read all open documents, and evaluate claims until no claim changes any more.
 
@@ -406,29 +423,37 @@ def _differs_from_disk(path: Path, text: str) -> bool:
         return True
 
 
-def begun_session(ls: WazaServer) -> Session:
+def client_session(client: ClientConnection, run_settings: RunSettings, refresh: RefreshRequests) -> Session:
     """Return a session with the folders and settings of the client."""
-    encoding = cast("Encoding", str(ls.server_capabilities.position_encoding or "utf-16"))
-    session = Session(client_roots(ls), encoding)
-    if ls.options.severity is not None:
+    encoding = cast("Encoding", str(client.server_capabilities.position_encoding or "utf-16"))
+    session = Session(client_roots(client), encoding)
+    if client.options.severity is not None:
         from waza_language_server.analysis.directives import known_severities
 
-        session.use_severities(known_severities(ls.options.severity))
-    # Asked for each time: settings change, and what reads them is another then.
-    session.project.run_with(lambda suite: dict(ls.run_settings.of(suite)))
-    session.on_others = ls.refresh.ask_for_all
+        session.use_severities(known_severities(client.options.severity))
+    # Requested each time, because settings change.
+    session.project.run_with(lambda suite: dict(run_settings.of(suite)))
+    session.on_others = refresh.ask_for_all
 
     def uncached_disk() -> AbstractContextManager[None]:
         # The disk may be another one when the client has opened other folders.
         return session.project.disk.uncached_lookups()
 
-    ls.turns.set_aside(uncached_disk)
+    client.turns.set_aside(uncached_disk)
     return session
 
 
-def client_roots(ls: WazaServer) -> list[Path]:
+def client_roots(client: ClientConnection) -> list[Path]:
     """Return the folders that the client has open now, those on a disk; boundaries of suites count them."""
-    roots = [path_of(folder.uri) for folder in ls.workspace.folders.values()]
+    roots = [path_of(folder.uri) for folder in client.workspace.folders.values()]
     found = [root for root in roots if root is not None]
     note_open_folders(found)
     return found
+
+
+def resolved(path: Path) -> Path:
+    """Return a path with its links followed, as far as that is possible."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return path.absolute()

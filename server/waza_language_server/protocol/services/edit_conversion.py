@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from waza_language_server.text.span import Span
     from waza_language_server.text.workspace_edit import FileEdit, FileLocation, WorkspaceEdit
 
-DocumentChange = types.TextDocumentEdit | types.CreateFile | types.RenameFile
+DocumentChange = types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile
 
 
 class FileConverter:
@@ -57,7 +57,7 @@ class FileConverter:
 
         Those of a file that ``shows_others`` are refused in words. Clients that check versions refuse them
         for others. Operations on files must only be asked of a client that can carry them out
-        (``creates_files``, ``renames_files``).
+        (``creates_files``, ``renames_files``, ``deletes_files``).
         """
         for file in filter(self.shows_others, edit.files):
             why = f"{_name(file.uri)} has unsaved text that is no suite file; save or close it first."
@@ -67,6 +67,7 @@ class FileConverter:
         else:
             assert not edit.creations
             assert not edit.renames
+            assert not edit.deletions
             changes: dict[str, Sequence[types.TextEdit]] = {}
             for file in edit.files:
                 changes[file.uri] = self._text_edits(file)
@@ -93,6 +94,7 @@ class FileConverter:
             identifier = types.OptionalVersionedTextDocumentIdentifier(new.uri)
             found.append(types.TextDocumentEdit(identifier, [whole]))
         found += [types.RenameFile(rename.uri, rename.new_uri) for rename in edit.renames]
+        found += [types.DeleteFile(deletion.uri) for deletion in edit.deletions]
         return found
 
     def _text_edits(self, file: FileEdit) -> list[types.TextEdit]:
