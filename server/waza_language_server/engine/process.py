@@ -93,7 +93,7 @@ class EngineProcess:
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=PIPE,
-                # A thread blocked in reading would hold the lock of a buffer, and block the interpreter's end.
+                # A thread blocked in reading would hold a buffer's lock, and block the interpreter's end.
                 bufsize=0,
                 env={**os.environ, "PYTHONUTF8": "1", "PYTHONUNBUFFERED": "1"},
                 # A process group of its own, which is ended as one.

@@ -1,4 +1,4 @@
-"""Move a task file into the eval file that lists it, or an inline task to a file of its own, with comments."""
+"""Move a task file into the eval file that lists it, or an inline task to a file, with comments."""
 
 from __future__ import annotations
 
