@@ -173,7 +173,11 @@ def earlier_run(
         for run in (outcome, outcome.baseline)
     )
     trials = [trial for each in (kept, baseline) for found in each.values() for trial in found]
-    triggers = [found for found in outcome.triggers if not _asks_again(found, retry)]
+    triggers = [
+        found
+        for found in outcome.triggers
+        if not found.error or ("lost" if is_lost(found) else "errors") not in retry
+    ]
     if costs and "lost" not in retry:
         triggers += _lost_prompts(outcome)
     lost, prompts = sum(trial.lost for trial in trials), sum(map(is_lost, triggers))
@@ -184,10 +188,6 @@ def earlier_run(
     if lost or prompts:
         words += ": they may have been paid for, and `--retry lost` runs them again"
     return EarlierRun(outcome.header.run_id, words, kept, baseline, triggers, outcome.spending or Spending())
-
-
-def _asks_again(trigger: TriggerOutcome, retry: Sequence[str]) -> bool:
-    return bool(trigger.error) and ("lost" if is_lost(trigger) else "errors") in retry
 
 
 def _newest_unended(eval_file: Path, retry: Sequence[str]) -> Path:

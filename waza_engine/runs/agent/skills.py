@@ -175,7 +175,8 @@ def _skill_set(places: Iterable[Path], disabled: frozenset[str], of_suite: Bound
         ]
         skills += [skill for _, skill in kept]
         # If a skill of a folder is left out, pass the others one by one.
-        all_kept = len(kept) == len(found) and all(map(within.holds, _links_in(place)))
+        links = (path for path in place.iterdir() if path.is_symlink())
+        all_kept = len(kept) == len(found) and all(map(within.holds, links))
         directories |= dict.fromkeys([place] if all_kept else [folder for folder, _ in kept])
     return SkillSet(tuple(directories), tuple(skills), searched, tuple(warnings))
 
@@ -212,10 +213,6 @@ def _folders_in(place: Path, within: Boundary) -> list[Path]:
         return [path for name in names_in(place, within=within) if _is_inside(path := place / name, within)]
     except OSError:
         return []
-
-
-def _links_in(place: Path) -> list[Path]:
-    return [path for path in place.iterdir() if path.is_symlink()]
 
 
 def _is_inside(place: Path, within: Boundary) -> bool:

@@ -198,7 +198,9 @@ def _attempt(trial: _Trial) -> Attempt:
                 trial.kept.append(workspace.directory)
             for warning in workspace.warnings:
                 trial.warn(warning)
-            return _in_workspace(trial, workspace)
+            executor = trial.context.executor.name
+            with mocked_commands(suite, spec, workspace.directory, executor) as commands:
+                return _in_workspace(trial, workspace, commands)
     except WorkspaceError as error:
         took = round((time.monotonic() - started) * 1000)
         return Attempt(TrialOutcome(trial.request.trial, "error", None, error=str(error), duration_ms=took))
@@ -212,13 +214,7 @@ def _check_partner(spec: TaskFile, executor: Executor) -> None:
         )
 
 
-def _in_workspace(trial: _Trial, workspace: Workspace) -> Attempt:
-    suite, executor = trial.context.suite, trial.context.executor.name
-    with mocked_commands(suite, trial.task.spec, workspace.directory, executor) as commands:
-        return _with_commands(trial, workspace, commands)
-
-
-def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession) -> Attempt:
+def _in_workspace(trial: _Trial, workspace: Workspace, commands: CommandSession) -> Attempt:
     task, context = trial.task, trial.context
     execution = replace(
         context.agent.request(prompt_of(task.spec, task.path), workspace, task.spec),
