@@ -1,6 +1,6 @@
 """One trial of a task: a fresh workspace, the conversation, the graders.
 
-Tried again when it failed and may be.
+A failed trial may be retried.
 """
 
 from __future__ import annotations
@@ -142,8 +142,8 @@ def run_trial(
     ``tell`` gets answers, tool calls as they begin, and warnings, which begin with ``warning: ``. ``keep``
     gets the trial before its answer is graded, as it would be if it were cut off now.
 
-    A failed one is retried, and one whose error may be transient. The usage of earlier attempts stays
-    counted. An attempt that was cut off by the run's limit or end does not replace one that was finished.
+    Failed trials are retried, and trials with a transient error. The usage of earlier attempts is included.
+    An attempt that was cut off by the run's limit or end does not replace one that was finished.
     Raises ``CancelledRunError``: an ``InterruptedTrialError`` when there is an answer already.
     """
     kept: list[Path] = []
