@@ -1,7 +1,7 @@
 /**
  * The folders that belong to the open files: the author of a suite may have written everything in them.
  *
- * It is the boundary that the server draws for links (`project/reach.py`).
+ * It is the boundary that the server draws for links (`project/boundaries.py`).
  */
 
 import * as fs from "node:fs";

@@ -545,7 +545,7 @@ def serve() -> None:
 
     Exit code 0: the input ended, and every run was stopped.
     """
-    from waza_engine.serve import serve as serve_forever
+    from waza_engine.commands.serve import serve as serve_forever
 
     serve_forever()
 
@@ -556,7 +556,7 @@ def options(
 ) -> None:
     """Options of the command itself."""
     if version:
-        from waza_engine import __version__
+        from waza_engine.version import __version__
 
         say(f"waza-engine {__version__}")
         raise typer.Exit

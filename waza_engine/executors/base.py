@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from waza_engine.executors.command_shim import SESSION_VARIABLE
-from waza_engine.graders.judging.judge import AgentTool
+from waza_engine.graders.judge import AgentTool
 from waza_engine.spec.eval_config import EvalConfig
 from waza_engine.vocabulary import PaidAnswer, SkillInvocation, ToolCall, Usage
 
@@ -76,24 +76,8 @@ class MockedCommands:
     session: Path | None = None
 
 
-def unwatched(_: ToolCall) -> None:
-    """Ignore a tool call."""
-
-
-def unasked() -> None:
-    """Do nothing when an agent is asked."""
-
-
-def unprepared() -> None:
-    """Do nothing when the agent's own files are in the workspace."""
-
-
-def unheard(_: str) -> None:
-    """Ignore a line of output."""
-
-
-def unpaid(_: PaidAnswer) -> None:
-    """Store nothing: the answers of this turn cost nothing."""
+def ignore(*_: object) -> None:
+    """Do nothing: nobody listens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +126,11 @@ class ExecutionRequest:
     trial: int = 0
     follow_ups: int = 0
     commands: MockedCommands | None = None
-    prepared: Callable[[], None] = unprepared
-    watch: Callable[[ToolCall], None] = unwatched
-    heard: Callable[[str], None] = unheard
-    paid: Callable[[PaidAnswer], None] = unpaid
-    asked: Callable[[], None] = unasked
+    prepared: Callable[[], None] = ignore
+    watch: Callable[[ToolCall], None] = ignore
+    heard: Callable[[str], None] = ignore
+    paid: Callable[[PaidAnswer], None] = ignore
+    asked: Callable[[], None] = ignore
 
     def stops_after(self, invoked: Iterable[SkillInvocation]) -> bool:
         """Return whether the skill is among the invoked ones that ends the turn."""

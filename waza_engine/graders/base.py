@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from waza_engine.assertions.evaluator import AssertionEvaluator
-    from waza_engine.graders.judging.judge import Judge
+    from waza_engine.graders.judge import Judge
     from waza_engine.scoring.tasks import Graded
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -10,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
-from waza_engine.graders.judging.judge import AgentTool, JudgeError, UnusableReplyError
+from waza_engine.graders.judge import JudgeError, UnusableReplyError
 from waza_engine.graders.judging.judges import JudgedConfig, ask, limit_seconds, without_judge
 from waza_engine.graders.judging.ratings import (
     DEFAULT_THRESHOLD,
@@ -312,13 +311,7 @@ class PromptGrader(Grader[PromptConfig]):
     def _judged(self, rubric: Rubric | None, context: GradingContext) -> Verdict:
         prompt = self._verdict_question(rubric, context)
         box = VerdictBox()
-        response = ""
-        try:
-            response = self._ask(prompt, context, box.tools, continue_session=self.config.continue_session)
-        except JudgeError as error:
-            # Verdicts given before the session broke are valid.
-            if not box.given or isinstance(error, UnusableReplyError):
-                raise without_judge(error) from None
+        response = self._ask(prompt, context, box, continue_session=self.config.continue_session)
         if not box.given and not without_thoughts(response).strip():
             raise GraderError(f"{NO_REPLY}, and no verdict")
         details: dict[str, Any] = {"response": response, "prompt": prompt}
@@ -334,12 +327,7 @@ class PromptGrader(Grader[PromptConfig]):
             parts.append(everything(context) if rubric is None else evidence_for(rubric, context)[0])
             parts += [section("Expected result", "expected", context.hint)] if context.hint else []
         prompt = "\n\n".join(filter(None, [*parts, box.question]))
-        response = ""
-        try:
-            response = self._ask(prompt, context, box.tools, continue_session=self.config.continue_session)
-        except JudgeError as error:
-            if not box.given or isinstance(error, UnusableReplyError):
-                raise without_judge(error) from None
+        response = self._ask(prompt, context, box, continue_session=self.config.continue_session)
         return box.verdict(without_thoughts(response), prompt)
 
     def _verdict_question(self, rubric: Rubric | None, context: GradingContext) -> str:
@@ -362,20 +350,14 @@ class PromptGrader(Grader[PromptConfig]):
         listed = "\n".join(f"- {criterion}" for criterion in self.config.criteria)
         criteria = "\n\n".join(filter(None, (self._criteria(rubric), listed)))
         first, second = ChoiceBox(skill_is="B"), ChoiceBox(skill_is="A")
-        prompts = [
-            question(criteria, context, skill_is="B"),
-            question(criteria, context, skill_is="A"),
+        prompt = question(criteria, context, skill_is="B")
+        responses = [
+            self._ask(prompt, context, first),
+            self._ask(question(criteria, context, skill_is="A"), context, second),
         ]
-        responses: list[str] = []
-        for box, prompt in zip((first, second), prompts, strict=True):
-            try:
-                responses.append(self._ask(prompt, context, box.tools))
-            except JudgeError as error:
-                if not box.choice.called or isinstance(error, UnusableReplyError):
-                    raise without_judge(error) from None
-        if not (first.choice.called or second.choice.called or any(map(without_thoughts, responses))):
+        if not (first.given or second.given or any(map(without_thoughts, responses))):
             raise GraderError(f"{NO_REPLY}, and no choice")
-        details: dict[str, Any] = {"prompt": prompts[0], "response": "\n\n".join(filter(None, responses))}
+        details: dict[str, Any] = {"prompt": prompt, "response": "\n\n".join(filter(None, responses))}
         if rubric is not None:
             details["rubric"] = rubric.details
         return compared(first.choice, second.choice, **details)
@@ -384,18 +366,27 @@ class PromptGrader(Grader[PromptConfig]):
         self,
         prompt: str,
         context: GradingContext,
-        tools: Sequence[AgentTool],
+        box: VerdictBox | CriteriaBox | ChoiceBox,
         *,
         continue_session: bool = False,
     ) -> str:
-        return ask(
-            context,
-            prompt,
-            model=self.config.model,
-            tools=tools,
-            continue_session=continue_session,
-            reasoning_effort=self.config.reasoning_effort,
-        )
+        """Return the judge's reply, "" when its session broke after a verdict, which is valid.
+
+        Raises ``GraderError`` without a verdict.
+        """
+        try:
+            return ask(
+                context,
+                prompt,
+                model=self.config.model,
+                tools=box.tools,
+                continue_session=continue_session,
+                reasoning_effort=self.config.reasoning_effort,
+            )
+        except JudgeError as error:
+            if not box.given or isinstance(error, UnusableReplyError):
+                raise without_judge(error) from None
+            return ""
 
 
 def _without_effect(key: str, rubric: Rubric) -> str:

@@ -31,8 +31,6 @@ from waza_language_server.text.span import Span
 if TYPE_CHECKING:
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.project.document import Document
-    from waza_language_server.text.span import Span
-
 
 _OF_LACK = frozenset(
     {

@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.tree import Tree
-    from waza_language_server.text.edit import Edit
-    from waza_language_server.text.span import Span
 
 
 Chosen = tuple[Problem, Fix]
@@ -49,8 +47,13 @@ class FixValidator:
     document: Document
     workspace: Workspace
     problems: Sequence[Problem]
-    _found: list[Sequence[Problem]] = field(default_factory=list[Sequence[Problem]], init=False, repr=False)
-    """All problems, including those not reported because of a typo; filled when first needed."""
+
+    @cached_property
+    def _all_problems(self) -> Sequence[Problem]:
+        """Return all problems, including those not reported because of a typo."""
+        if may_have_consequences(self.document, self.problems):
+            return all_problems(self.document, self.workspace)
+        return self.problems
 
     def repairs(self, chosen: Sequence[Chosen], *, may_reveal: bool = False) -> bool:
         """Return whether these fixes together remove their problems and add no other ones.
@@ -102,10 +105,6 @@ class FixValidator:
         """Return the problems that edits add, or leave of ``repaired``; None if they add syntax errors."""
         if not edits:
             return None
-        if not self._found:
-            more = may_have_consequences(self.document, self.problems)
-            found = all_problems(self.document, self.workspace) if more else self.problems
-            self._found.append(found)
         text = apply(self.document.text, edits)
         changed = self.document.replaced(text, self.document.version)
         if len(changed.tree.errors) > len(self.document.tree.errors):
@@ -130,11 +129,11 @@ class FixValidator:
 
     @cached_property
     def _hidden(self) -> frozenset[Key]:
-        return frozenset(map(_key, self._found[0])) - frozenset(map(_key, self.problems))
+        return frozenset(map(_key, self._all_problems)) - frozenset(map(_key, self.problems))
 
     @cached_property
     def _known(self) -> Counter[Key]:
-        return Counter(_key(problem) for problem in self._found[0])
+        return Counter(_key(problem) for problem in self._all_problems)
 
     def _brought(
         self, changes: Changes, repaired: Sequence[Problem], after: Sequence[Problem]
@@ -179,7 +178,7 @@ class FixValidator:
     @cached_property
     def _by_place(self) -> dict[tuple[str, int, int], list[Problem]]:
         found: dict[tuple[str, int, int], list[Problem]] = {}
-        for problem in self._found[0]:
+        for problem in self._all_problems:
             found.setdefault((problem.code, problem.span.start, problem.span.end), []).append(problem)
         return found
 
@@ -188,7 +187,7 @@ class FixValidator:
         places = changes.places(self.document.tree)
         starts = [place.start for place in places]
         found: list[Problem] = []
-        for problem in self._found[0]:
+        for problem in self._all_problems:
             index = bisect_right(starts, problem.span.end)
             if index and problem.span.start <= places[index - 1].end:
                 found.append(problem)
@@ -265,13 +264,11 @@ def _covered(tree: Tree, span: Span, code: str) -> Span:
         return span
     if code in _OF_WHOLE_MAPPINGS:
         node = node.parent
-    holder = node.holder
-    around = node.span if holder is None else holder.span
-    dash = (
-        None
-        if holder is not None
-        else _DASH.search(tree.text, line_start_of(tree.text, around.start), around.start)
-    )
+    if node.holder is not None:
+        around, dash = node.holder.span, None
+    else:
+        around = node.span
+        dash = _DASH.search(tree.text, line_start_of(tree.text, around.start), around.start)
     start = around.start if dash is None else dash.start()
     return Span(min(start, span.start), _behind_comment(tree, max(around.end, span.end)))
 

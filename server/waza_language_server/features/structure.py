@@ -21,7 +21,7 @@ from waza_language_server.syntax.nodes import value_at
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
     from waza_language_server.project.document import Document
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Entry, Node
     from waza_language_server.text.line_index import LineIndex
-    from waza_language_server.text.span import Span
 
 
 SymbolWord = Literal["block", "list", "value", "grader", "task", "item"]
@@ -244,7 +243,7 @@ class DocumentLink:
 def document_links(document: Document, workspace: Workspace) -> tuple[DocumentLink, ...]:
     """Return the links of a document; paths without a file are left out."""
     # Thousands of paths may lie in one folder.
-    with workspace.project.disk.held_still():
+    with workspace.project.disk.cached_lookups():
         return _links(document, workspace)
 
 
@@ -286,7 +285,7 @@ def files_of_command(document: Document, project: Project) -> Iterator[DocumentL
             continue
         for folder in folders:
             file = folder / written
-            if project.disk.reach.around(folder).holds(file) and _is_file(project, file):
+            if project.disk.boundaries.around(folder).holds(file) and _is_file(project, file):
                 yield DocumentLink(node.span, file)
                 break
 

@@ -19,7 +19,7 @@ from waza_language_server.project.outline import pattern_of
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.locate import shape_at
 from waza_language_server.schema.shape import language_kind_of
-from waza_language_server.text.scalar_map import ScalarMap
+from waza_language_server.syntax.scalar_map import ScalarMap
 
 if TYPE_CHECKING:
     from waza_language_server.embedded.language import Signature

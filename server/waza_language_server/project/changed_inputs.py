@@ -240,7 +240,7 @@ def recorded_file_path(suite: Path, recorded: str) -> Path:
 
 def _digest_on_disk(file: InputFile | None, path: Path, today: CurrentFiles) -> str | None:
     try:
-        content = read_bytes(path, MAX_BYTES, within=today.disk.reach.around(path.parent))
+        content = read_bytes(path, MAX_BYTES, within=today.disk.boundaries.around(path.parent))
     except FileError as error:
         # A file that is too large to read is compared by its size.
         grown = file is not None and error.kind == "too large" and file.size <= MAX_BYTES

@@ -1,11 +1,10 @@
-"""The project as the features see it: suites and tasks on disk, with the open documents laid over them.
+"""The suites and tasks on disk, with the text of open documents in place of their files.
 
-A ``Project`` is a view that does not change: opening, editing or closing a document makes a new one. All
-views share one cache of the disk, which checks the time stamps before each use, so a view is
-cheap to make and never out of date.
+A ``Project`` is immutable: opening, editing or closing a document creates a new one. All projects share one
+cache of the disk, which compares file times before each use.
 
-Architecture invariant: the disk decides whether a file exists, and an open document takes precedence for its
-content. Nothing here raises, and what cannot be determined is ``unknown``, never empty.
+Architecture invariant: the disk decides whether a file exists, and an open document decides its content.
+Nothing here raises, and a value that cannot be determined is ``unknown``, never empty.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.foreign_evals import is_named_as_evals
 from waza_engine.spec.harness_rows import ROW_SUFFIXES
 from waza_engine.spec.reading.task_globs import is_literal, split_pattern
+from waza_language_server.project.boundaries import Boundaries
 from waza_language_server.project.claim import (
     CONFIG_NAMES,
     EVAL_NAMES,
@@ -39,7 +39,6 @@ from waza_language_server.project.disk import TOO_LARGE, Disk
 from waza_language_server.project.document import SUITES, Document, DocumentKind
 from waza_language_server.project.facts import Fact
 from waza_language_server.project.outline import EMPTY, Outline, outline, outline_of
-from waza_language_server.project.reach import Reach
 from waza_language_server.project.suites import (
     Suite,
     Task,
@@ -86,7 +85,7 @@ class Project:
     ) -> None:
         self.roots = tuple(roots)
         self.documents: Mapping[Path, Document] = MappingProxyType(dict(documents or {}))
-        self.disk = disk or Disk(Reach(self.roots))
+        self.disk = disk or Disk(Boundaries(self.roots))
         self._recorded = recorded or _Recorded()
         self.far = far or FarSuites()
 
@@ -139,7 +138,7 @@ class Project:
 
         ``text`` is its content when it is known better than the disk does.
         """
-        with self.disk.held_still():
+        with self.disk.cached_lookups():
             return self._claim(path, text)
 
     def _claim(self, path: Path, text: str | None) -> DocumentKind | None:
@@ -285,7 +284,7 @@ class Project:
     def tasks_with_id(self, suite: Suite, task_id: str) -> Iterator[Path]:
         """Yield the task files of a suite with this ``id``."""
         paths: Iterable[Path] = self.task_paths(suite).value
-        if self.disk.is_still:
+        if self.disk.caches_lookups:
             # Callers loop over all tasks of a suite: avoid a quadratic number of reads.
             by_id = self._by_written_id(suite)
             paths = (*by_id.get(task_id, ()), *by_id.get(None, ()))
@@ -332,12 +331,12 @@ class Project:
 
         For an eval file that is the suite itself, for a trigger file the suites of its folder.
         """
-        with self.disk.held_still():
+        with self.disk.cached_lookups():
             return self.disk.once((self, "suites of", path), lambda: self._suites_of(path, MOST_OF_FILE))
 
     def every_suite_of(self, path: Path) -> tuple[Suite, ...]:
         """Return the same, however many suites share a folder of tasks: for a change that must miss none."""
-        with self.disk.held_still():
+        with self.disk.cached_lookups():
             return self._suites_of(path, None)
 
     def knows_suites_of(self, path: Path) -> bool:
@@ -444,39 +443,38 @@ def configured_eval_name(tree: Tree) -> str | None:
 
 
 MOST_OF_FILE = 16
-"""The most suites elsewhere that are searched for one file while it is written: their trees are cached."""
+"""The most suites in other folders that are searched for one file during typing: their trees are cached."""
 
 _Place = tuple["Path", int, str]
-"""A folder, how many levels below it the files lie, and their name when a glob names one file alone."""
+"""A folder, how many levels below it the files lie, and their name if a glob names a single file."""
 
 
 class FarSuites:
-    """A memory of them that all views of the same open folders share."""
+    """The suites whose globs leave their folder (``../tasks/*.yaml``), shared by all views of the same roots.
+
+    They are searched in the background; until ``is_known``, some may be missing.
+    """
 
     def __init__(self) -> None:
         self.version = 0
-        """Grows with each glob that is noted and was not known."""
+        """Grows with each new glob."""
         self._at: dict[_Place, list[Path]] = {}
-        """In the order of their paths, so that the result does not depend on when each was noted."""
+        """Sorted, so that the result does not depend on the order in which suites are read."""
         self._places: dict[Path, frozenset[_Place]] = {}
-        self._doubts = 1
-        self._known_since = 0
-        self._news: set[_Place] = set()
+        self.generation = 1
+        """Grows with each change of the disk. Pass the one from before a search to ``mark_complete``."""
+        self._complete_generation = 0
+        self._new: set[_Place] = set()
         self._unread: list[Path] | None = None
 
     @property
     def is_known(self) -> bool:
         """Return whether all suites of the workspace were read, and no change was reported since."""
-        return self._known_since == self._doubts
+        return self._complete_generation == self.generation
 
-    @property
-    def moment(self) -> int:
-        """The moment to pass to ``all_noted``, taken before the search begins."""
-        return self._doubts
-
-    def doubt(self) -> None:
-        """Take note that files have changed on the disk."""
-        self._doubts += 1
+    def note_change(self) -> None:
+        """Search again: files have changed on the disk."""
+        self.generation += 1
         self._unread = None
 
     def unread(self, folders: Callable[[], Iterable[Path]]) -> list[Path]:
@@ -485,13 +483,13 @@ class FarSuites:
             self._unread = list(folders())[::-1]
         return self._unread
 
-    def all_noted(self, moment: int) -> None:
-        """Take note that all suites of the workspace were read since a ``moment``."""
-        self._known_since = moment
+    def mark_complete(self, generation: int) -> None:
+        """Remember that all suites of the workspace were read, in the state of a ``generation``."""
+        self._complete_generation = generation
         self._unread = None
 
     def note(self, suite: Suite) -> None:
-        """Note where the globs of a suite lead."""
+        """Remember where the globs of a suite lead."""
         places = frozenset(_places_of(suite))
         before = self._places.get(suite.path, frozenset[_Place]())
         if places == before:
@@ -500,34 +498,23 @@ class FarSuites:
             self._at[place].remove(suite.path)
         for place in places - before:
             insort(self._at.setdefault(place, []), suite.path)
-            self._news.add(place)
+            self._new.add(place)
             self.version += 1
         self._places[suite.path] = places
 
     def of(self, path: Path) -> Iterator[Path]:
-        """Yield the eval files elsewhere that may pick up a file."""
+        """Yield the eval files whose globs may pick up a file from another folder."""
         for place in _places_around(path):
             yield from tuple(self._at.get(place, ()))
 
     def folders_of(self, eval_file: Path) -> tuple[Path, ...]:
-        """Return the folders in and below which a suite picks up what does not lie below its own."""
+        """Return the other folders in and below which a suite picks up tasks."""
         return tuple(folder for folder, _, _ in self._places.get(eval_file, ()))
 
-    def take_news(self) -> FarNews:
-        """Return the globs that were noted since the last call."""
-        news, self._news = self._news, set[_Place]()
-        return FarNews(news)
-
-
-class FarNews:
-    """Globs that were noted since the last call."""
-
-    def __init__(self, places: set[_Place]) -> None:
-        self._places = places
-
-    def concern(self, path: Path) -> bool:
-        """Return whether one of them may pick up a file."""
-        return bool(self._places) and not self._places.isdisjoint(_places_around(path))
+    def pop_new_globs(self, paths: Iterable[Path]) -> bool:
+        """Return whether a glob that is new since the last call may pick up one of these files."""
+        new, self._new = self._new, set[_Place]()
+        return bool(new) and any(not new.isdisjoint(_places_around(path)) for path in paths)
 
 
 def _places_around(path: Path) -> Iterator[_Place]:

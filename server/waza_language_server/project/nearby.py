@@ -165,8 +165,8 @@ class Nearby:
         disk = self._project.disk
         place = Path(os.path.normpath(folder))
         near = dict.fromkeys((self._path.parent, *(suite.folder for suite in self._suites)))
-        if not any(disk.reach.around(start).holds(place) for start in near):
-            return Fact("unknown", (), f"it lies outside {disk.reach.around(self._path.parent).name}")
+        if not any(disk.boundaries.around(start).holds(place) for start in near):
+            return Fact("unknown", (), f"it lies outside {disk.boundaries.around(self._path.parent).name}")
         return disk.names(place)
 
     @cached_property

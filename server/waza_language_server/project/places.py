@@ -21,7 +21,7 @@ def bases_of_run(project: Project, suite_folder: Path) -> tuple[Path, ...]:
 
     The working directory is unknown here: most likely it is an open folder.
     """
-    boundary = project.disk.reach.around(suite_folder)
+    boundary = project.disk.boundaries.around(suite_folder)
     above = (folder for folder in suite_folder.parents if boundary.holds(folder))
     return tuple(dict.fromkeys((suite_folder, *project.roots, *above)))
 
@@ -45,7 +45,7 @@ def found_at(
     if not is_plain(written):
         yield None
         return
-    boundary = project.disk.reach.around(suite_folder)
+    boundary = project.disk.boundaries.around(suite_folder)
     for base in bases:
         target = Path(os.path.normpath(base / written))
         if base != suite_folder and not boundary.holds(target) and written.startswith(".."):

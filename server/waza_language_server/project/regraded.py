@@ -20,12 +20,10 @@ if TYPE_CHECKING:
     from waza_engine.spec.reading.scalars import Json
     from waza_language_server.project.recorded_values import Values
 
-MAX_KEPT = 20_000
-"""Verdicts that are remembered."""
 PENDING_AFTER_SECONDS = 0.1
 """How long a live verdict of an older text is still shown."""
-MAX_ASKED = 10_000
-"""Tasks that were graded again and are remembered."""
+MOST_TASKS = 10_000
+"""Tasks whose new verdicts are remembered."""
 
 
 @frozen()
@@ -131,7 +129,6 @@ class Regradings:
         """The last inputs and results of ``over``: it is called at each keystroke."""
         self._behind: dict[str, float] = {}
         """Since when the live verdicts of suites have lagged behind their texts."""
-        self._count = 0
         self.version = 0
         """Another number whenever something else may be said."""
 
@@ -163,10 +160,9 @@ class Regradings:
                 or not ((before := known.graders.get(name)) and before.live and before.entry == one.entry)
             }
             regraded = replace(regraded, graders={**known.graders, **found})
-        self._count += len(regraded.graders) - (0 if known is None else len(known.graders))
         self._tasks[str(suite), task] = regraded
-        while len(self._tasks) > 1 and self._count > MAX_KEPT:
-            self._count -= len(self._tasks.pop(next(iter(self._tasks))).graders)
+        if len(self._tasks) > MOST_TASKS:
+            del self._tasks[next(iter(self._tasks))]
 
     def note_asked(
         self, suite: Path, task: str, regraded: RegradedTask, entries: Values, at: datetime, *, whole: bool
@@ -189,7 +185,7 @@ class Regradings:
                 concluded=regraded if judged_now else known.concluded if known.whole else None,
             )
         self._asked[str(suite), task] = asked
-        while len(self._asked) > MAX_ASKED:
+        if len(self._asked) > MOST_TASKS:
             del self._asked[next(iter(self._asked))]
 
     def note_suite(self, suite: Path, regraded: RegradedSuite) -> None:
@@ -261,7 +257,6 @@ class Regradings:
         known = self._tasks.get((str(suite), task))
         if known is not None and grader in known.graders:
             graders = {name: one for name, one in known.graders.items() if name != grader}
-            self._count -= 1
             self.version += 1
             self._tasks[str(suite), task] = replace(known, graders=graders)
 
@@ -272,7 +267,6 @@ class Regradings:
             if known is not None:
                 graders = {name: one for name, one in known.graders.items() if not one.live}
                 self.version += 1
-                self._count += len(graders) - len(known.graders)
                 self._tasks[str(suite), task] = replace(known, graders=graders)
 
     def hold(self, suite: Path, entries: Values, tasks: Collection[str]) -> None:

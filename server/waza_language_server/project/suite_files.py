@@ -104,7 +104,7 @@ def read_suites(project: Project) -> None:
 
 def read_some_suites(project: Project, until: float) -> bool:
     """Read some of the same files, until a moment of ``time.monotonic``; return whether all are read."""
-    moment = project.far.moment
+    generation = project.far.generation
     if project.far.is_known:
         return True
     unread = project.far.unread(lambda: collect(folders_of_workspace(project, None)))
@@ -118,7 +118,7 @@ def read_some_suites(project: Project, until: float) -> bool:
             unread.pop()
         if unread and time.monotonic() >= until:
             return False
-    project.far.all_noted(moment)
+    project.far.mark_complete(generation)
     return True
 
 
@@ -130,7 +130,7 @@ def reread_suites(project: Project, changed: Iterable[Path] | None) -> None:
     paths = None if changed is None else tuple(changed)
     folders = {path.parent for path in paths or ()}
     if paths is None or len(folders) > MOST_READ_AT_ONCE or any(path.name in CONFIG_NAMES for path in paths):
-        project.far.doubt()
+        project.far.note_change()
         return
     for folder in folders:
         for suite in project.suites_in(folder):

@@ -78,7 +78,7 @@ def paths_of_pattern(disk: Disk, folder: Path, pattern: str) -> Fact[tuple[Path,
     Absent if it picks up nothing; unknown if a folder on its way cannot be read or it is not a valid glob.
     """
     doubts: list[str] = []
-    boundary = disk.reach.around(folder)
+    boundary = disk.boundaries.around(folder)
 
     def listed(place: Path) -> Path | None:
         """Return a folder whose names are known, and take down why they are not."""

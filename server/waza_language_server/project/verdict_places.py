@@ -128,7 +128,7 @@ class VerdictLocations:
         if inline is not None:
             return self._suite, inline.node
         suite = self._project.suite(self._suite)
-        with self._project.disk.held_still():
+        with self._project.disk.cached_lookups():
             paths = iter(self._project.tasks_with_id(suite, task))
             named = (path for path in self._project.task_paths(suite).value if path.stem == task)
             path = next(paths, None) or next(named, None)

@@ -29,6 +29,7 @@ from waza_language_server.syntax.placed_text import (
     with_only_item,
     without_comma,
 )
+from waza_language_server.syntax.scalar_map import ScalarMap
 from waza_language_server.syntax.tree import Tree, parse
 from waza_language_server.syntax.tried_edits import (
     Edits,
@@ -41,7 +42,6 @@ from waza_language_server.syntax.tried_edits import (
     value_of,
 )
 from waza_language_server.text.edit import Edit
-from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.span import Span
 
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from waza_engine.executors.adapter.events import Line, ToolState, Update, event_of, read_event
-from waza_engine.executors.base import unheard, unpaid, unwatched
+from waza_engine.executors.base import ignore
 from waza_engine.peers.bounds import LONGEST_MESSAGE_BYTES, MOST_BYTES
 from waza_engine.spec.adapter import AdapterFile
 from waza_engine.vocabulary import TOKENS, ModelUsage, PaidAnswer, SkillInvocation, ToolCall, Usage
@@ -64,11 +64,6 @@ _SHOWN = 300
 _SKILL_TOOLS = {"skill": "skill", "Skill": "skill"}
 
 
-def never_ends(_: Sequence[SkillInvocation]) -> bool:
-    """Go on whatever skill is invoked."""
-    return False
-
-
 @dataclass(slots=True)
 class _Call:
     call: ToolCall
@@ -94,11 +89,11 @@ class Turn:
     adapter: AdapterFile
     new_id: Callable[[], str]
     follow_up: str = ""
-    ends: Callable[[Sequence[SkillInvocation]], bool] = never_ends
+    ends: Callable[[Sequence[SkillInvocation]], bool] = lambda _: False
     skill_names: Mapping[str, str] = field(default_factory=dict[str, str])
-    watch: Callable[[ToolCall], None] = unwatched
-    heard: Callable[[str], None] = unheard
-    paid: Callable[[PaidAnswer], None] = unpaid
+    watch: Callable[[ToolCall], None] = ignore
+    heard: Callable[[str], None] = ignore
+    paid: Callable[[PaidAnswer], None] = ignore
     model: str = ""
     events: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
     skills: list[SkillInvocation] = field(default_factory=list[SkillInvocation])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass, field, replace
 from typing import Any, cast
 
-from waza_engine.executors.base import unpaid, unwatched
+from waza_engine.executors.base import ignore
 from waza_engine.peers.bounds import Intake, PeerError
 from waza_engine.results.json_values import number, text_of, whole
 from waza_engine.vocabulary import ModelUsage, PaidAnswer, SkillInvocation, ToolCall, Usage
@@ -67,8 +67,8 @@ class TurnRecord:
     messages, calls and counts of models.
     """
 
-    watch: Callable[[ToolCall], None] = unwatched
-    paid: Callable[[PaidAnswer], None] = unpaid
+    watch: Callable[[ToolCall], None] = ignore
+    paid: Callable[[PaidAnswer], None] = ignore
     events: list[Json] = field(default_factory=list[Json])
     skill_invocations: list[SkillInvocation] = field(default_factory=list[SkillInvocation])
     error: str = ""

@@ -71,7 +71,7 @@ class Rubric:
 
 
 SCALES = ("pass-fail", "1-5")
-_Frontmatter = Mapping[str, Any]
+Block = Mapping[str, Any]
 _SEMVER = re.compile(r"v?\d+(?:\.\d+){0,2}(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?", re.ASCII)
 _CLOSING = re.compile(r"^---\s*$", re.MULTILINE)
 
@@ -140,7 +140,7 @@ def _check_goldens(frontmatter: YamlFile) -> None:
             raise SuiteFileError(frontmatter.path, line, "`expected` of an example must be `pass` or `fail`")
 
 
-def _block(frontmatter: YamlFile) -> _Frontmatter:
+def _block(frontmatter: YamlFile) -> Block:
     return cast("Block", frontmatter.value)
 
 
@@ -148,7 +148,6 @@ def _wrong(frontmatter: YamlFile, key: str, message: str) -> SuiteFileError:
     return SuiteFileError(frontmatter.path, frontmatter.line_of([key]), message)
 
 
-Block = Mapping[str, Any]
 _TEXTS = (
     ("prompt", ""),
     ("instructions", ""),

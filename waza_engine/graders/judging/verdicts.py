@@ -15,7 +15,7 @@ from typing import Any, Literal, cast
 from pydantic import Field
 
 from waza_engine.graders.base import GraderConfig, GraderError, GradingContext, Verdict
-from waza_engine.graders.judging.judge import AgentTool
+from waza_engine.graders.judge import AgentTool
 from waza_engine.graders.judging.ratings import section
 from waza_engine.graders.judging.replies import objects_in, quoted_reply
 from waza_engine.number_formats import format_score, reaches
@@ -177,6 +177,11 @@ class ChoiceBox:
     def __init__(self, *, skill_is: Literal["A", "B"]) -> None:
         self._skill_is = skill_is
         self.choice = Choice()
+
+    @property
+    def given(self) -> bool:
+        """Return whether the judge has chosen."""
+        return self.choice.called
 
     @property
     def tools(self) -> tuple[AgentTool]:

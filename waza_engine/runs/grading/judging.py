@@ -20,7 +20,7 @@ from waza_engine.executors.base import (
     ExecutorSettings,
 )
 from waza_engine.executors.registry import create_executor
-from waza_engine.graders.judging.judge import (
+from waza_engine.graders.judge import (
     JudgeError,
     JudgeQuestion,
     LostJudgeError,

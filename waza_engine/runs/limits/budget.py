@@ -21,7 +21,7 @@ from waza_engine.executors.base import (
     ExecutorError,
     Reaching,
     blindness_to_skills,
-    unpaid,
+    ignore,
     why_single_turn,
 )
 from waza_engine.results.reports.descriptions import dollars
@@ -422,7 +422,7 @@ class Tally(_Wrapping):
     ``keep`` gets each of their answers as it arrives.
     """
 
-    def __init__(self, executor: Executor, keep: Callable[[PaidAnswer], None] = unpaid) -> None:
+    def __init__(self, executor: Executor, keep: Callable[[PaidAnswer], None] = ignore) -> None:
         super().__init__(executor)
         self._keep = keep
         self._lock = threading.Lock()

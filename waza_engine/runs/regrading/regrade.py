@@ -23,7 +23,7 @@ from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.executors.base import Cancellation, Executor, ExecutorError, ExecutorSettings
 from waza_engine.executors.registry import create_executor
 from waza_engine.graders.base import GradingContext
-from waza_engine.graders.judging.judge import Judge
+from waza_engine.graders.judge import Judge
 from waza_engine.graders.matching.patterns import current_workers
 from waza_engine.masking import read_environment
 from waza_engine.processes.scope import ProcessScope, current_scope

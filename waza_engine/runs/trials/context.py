@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
-from waza_engine.executors.base import Executor, unpaid
+from waza_engine.executors.base import Executor, ignore
 from waza_engine.results.json_values import plain
 from waza_engine.results.record import Answerer, ArrivedAnswer
 from waza_engine.runs.agent.setup import AgentSetup
@@ -63,7 +63,7 @@ class RunContext:
         return (
             (lambda answer: self.keep_answer(arrived(answer, place, self.model)))
             if executor.costs
-            else unpaid
+            else ignore
         )
 
     def of_pass(self, suite: Suite, agent: AgentSetup, *, baseline: bool) -> RunContext:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, Protocol
 
-from waza_engine.executors.base import ExecutionRequest, Executor, ExecutorError, unprepared
+from waza_engine.executors.base import ExecutionRequest, Executor, ExecutorError, ignore
 from waza_engine.graders.base import GradingContext
 from waza_engine.processes.git import GitError
 from waza_engine.results.codec.trials import FAILURES
@@ -224,7 +224,7 @@ def _in_workspace(trial: _Trial, workspace: Workspace, commands: CommandSession)
         watch=trial.watch,
         paid=trial.paid(context.executor, "agent"),
         asked=trial.tell_asking_once(),
-        prepared=_committed(workspace.directory) if task.spec.inputs.git else unprepared,
+        prepared=_committed(workspace.directory) if task.spec.inputs.git else ignore,
     )
     judging, replying = trial.tally(context.judges, "judge"), trial.tally(context.executor, "responder")
     inputs = task.spec.inputs

@@ -12,31 +12,18 @@ so that the server can answer from memory.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 
-from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 
 _ESCAPES = os.sep == "/"
 _SPECIAL = compiled_later(r"[*?\[\\]" if _ESCAPES else r"[*?\[]")
-_OTHER_SPECIAL = compiled_later(r"[?\[\\]" if _ESCAPES else r"[?\[]")
 
 Listing = Callable[[Path], "Iterable[tuple[str, bool]] | None"]
 """Names in a directory with whether each is one; None when it cannot be read or does not exist."""
-
-
-@frozen()
-class _Characters:
-    """Ranges of characters, both ends included; negated, all the others but a slash."""
-
-    ranges: tuple[tuple[str, str], ...] = ()
-    negated: bool = False
-
-    def has(self, character: str) -> bool:
-        listed = any(low <= character <= high for low, high in self.ranges)
-        return not listed and character != "/" if self.negated else listed
 
 
 class GlobError(ValueError):
@@ -132,12 +119,11 @@ def segment_matcher(segment: str) -> Callable[[str], bool]:
     """Return a test for one directory level, of linear time for each star. Raises ``GlobError``."""
     if is_literal(segment):
         return lambda name: name == segment
-    runs = _runs(segment)
-    if segment.count("*") == 1 and not _OTHER_SPECIAL.search(segment):
-        # This is the most common form: `*.yaml`, for each file of a folder.
-        start, _, end = segment.partition("*")
-        return lambda name: _is_between(start, end, name)
-    return lambda name: _fits(runs, name)
+    first, *others = _runs(segment)
+    # Each run takes the first place that it finds, which never costs another one its place.
+    middle = "".join(f"(?>[^/]*?{run})" for run in others[:-1])
+    pattern = re.compile(f"{first}{middle}[^/]*{others[-1]}" if others else first)
+    return lambda name: pattern.fullmatch(name) is not None
 
 
 def _step(
@@ -168,69 +154,35 @@ def _on_disk(directory: Path) -> Iterable[tuple[str, bool]] | None:
         return None
 
 
-def _runs(segment: str) -> list[list[_Characters]]:
-    """Return the parts between the stars: runs of sets of characters."""
-    runs: list[list[_Characters]] = [[]]
+def _runs(segment: str) -> list[str]:
+    """Return the parts between the stars as regular expressions."""
+    runs = [""]
     position = 0
     while position < len(segment):
         character = segment[position]
         position += 1
         if character == "*":
-            runs.append([])
+            runs.append("")
         elif character == "?":
-            runs[-1].append(_Characters(negated=True))
+            runs[-1] += "[^/]"
         elif character == "[":
             characters, position = _bracket(segment, position)
-            runs[-1].append(characters)
+            runs[-1] += characters
         elif character == "\\" and _ESCAPES:
             if position == len(segment):
                 raise GlobError("it ends with a backslash")
-            runs[-1].append(_Characters(((segment[position], segment[position]),)))
+            runs[-1] += re.escape(segment[position])
             position += 1
         else:
-            runs[-1].append(_Characters(((character, character),)))
+            runs[-1] += re.escape(character)
     return runs
 
 
-def _fits(runs: list[list[_Characters]], name: str) -> bool:
-    """Return whether the runs occur in the name in order, the first at its start and the last at its end.
-
-    Each run takes the first place it finds, which never costs another one its place.
-    """
-    first, *middle = runs
-    if not middle:
-        return len(name) == len(first) and _stands(first, name, 0)
-    last = middle.pop()
-    position, end = len(first), len(name) - len(last)
-    if position > end or not _stands(first, name, 0) or not _stands(last, name, end):
-        return False
-    for run in middle:
-        while position + len(run) <= end and not _stands(run, name, position):
-            if name[position] == "/":
-                return False
-            position += 1
-        position += len(run)
-    return position <= end and "/" not in name[position:end]
-
-
-def _is_between(start: str, end: str, name: str) -> bool:
-    place = len(name) - len(end)
-    return (
-        len(start) <= place
-        and name.startswith(start)
-        and name.endswith(end)
-        and "/" not in name[len(start) : place]
-    )
-
-
-def _stands(run: list[_Characters], name: str, position: int) -> bool:
-    return all(characters.has(name[position + i]) for i, characters in enumerate(run))
-
-
-def _bracket(segment: str, position: int) -> tuple[_Characters, int]:
+def _bracket(segment: str, position: int) -> tuple[str, int]:
+    """Return the set of characters that begins after a bracket, and where it ends."""
     negated = segment.startswith("^", position)
     position += negated
-    ranges: list[tuple[str, str]] = []
+    ranges = ""
     while not (ranges and segment.startswith("]", position)):
         low, position = _bracket_character(segment, position)
         high = low
@@ -238,8 +190,8 @@ def _bracket(segment: str, position: int) -> tuple[_Characters, int]:
             high, position = _bracket_character(segment, position + 1)
         if low > high:
             raise GlobError(f"the range {low}-{high} runs backwards")
-        ranges.append((low, high))
-    return _Characters(tuple(ranges), negated=negated), position + 1
+        ranges += f"{re.escape(low)}-{re.escape(high)}"
+    return f"[^/{ranges}]" if negated else f"[{ranges}]", position + 1
 
 
 def _bracket_character(segment: str, position: int) -> tuple[str, int]:

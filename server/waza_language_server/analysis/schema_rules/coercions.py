@@ -17,9 +17,9 @@ from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.escapes import in_lost_quotes, quoted
 from waza_language_server.syntax.frames import column_of
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.scalar_writing import plain_or_quoted
 from waza_language_server.syntax.tried_edits import value_of
 from waza_language_server.text.edit import Edit, Edits, Fix
-from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
 
 _EXPECTATION = "output_contains"

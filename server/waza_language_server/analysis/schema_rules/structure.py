@@ -117,16 +117,6 @@ def _of_another_file(kind: SchemaName, line: Node, value: Json) -> Found:
     yield Problem("wrong-type", entry.key.span if entry is not None else line.span, message)
 
 
-def _without_single_quotes(problem: Problem) -> Problem:
-    """Return a problem of an escape in JSON, which has no single quotes: the fix doubles the backslashes."""
-    message = problem.message.replace("put the text in single quotes or ", "")
-    fixes = (
-        replace(fix, title="Double the backslashes") if "single quotes" in fix.title else fix
-        for fix in problem.fixes
-    )
-    return replace(problem, message=message, fixes=tuple(fixes))
-
-
 def _in_scenario(root: Node, problem: Problem) -> Problem:
     """Return a problem adapted to a suite with a `scenario`, where a run rejects unknown keys of mocks."""
     is_key = problem.severity != "error" and problem.code in {"unknown-key", "misplaced-key"}
@@ -207,5 +197,4 @@ def _advice_on_scalar(subject: Subject, node: Node, shape: Shape) -> Iterator[Pr
         yield from printed_quotes(node, shape)
         yield from items_inside(subject.text, node, shape)
     elif node.style == "double":
-        found = escaped_text(subject.text, node, shape)
-        yield from map(_without_single_quotes, found) if subject.tree.is_json else found
+        yield from escaped_text(subject.text, node, shape)

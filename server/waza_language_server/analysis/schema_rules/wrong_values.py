@@ -177,13 +177,11 @@ def reversed_bounds(subject: Subject, mapping: Node, shape: Shape) -> Iterator[P
         first, second = mapping.get(low), mapping.get(high)
         if first is None or second is None:
             continue
-        numbers = [node.target.to_python() for node in (first, second)]
-        if len(numbers) == 2 and all(isinstance(n, int | float) for n in numbers):
-            least, most = numbers
-            if isinstance(least, int | float) and isinstance(most, int | float) and least > most:
-                message = f"`{low}` ({first.value}) must not be greater than `{high}` ({second.value})."
-                swap = (Edit(first.span, second.value), Edit(second.span, first.value))
-                yield Problem("bounds-reversed", first.span, message, "error", (Fix("Swap the two", swap),))
+        least, most = first.target.to_python(), second.target.to_python()
+        if isinstance(least, int | float) and isinstance(most, int | float) and least > most:
+            message = f"`{low}` ({first.value}) must not be greater than `{high}` ({second.value})."
+            swap = (Edit(first.span, second.value), Edit(second.span, first.value))
+            yield Problem("bounds-reversed", first.span, message, "error", (Fix("Swap the two", swap),))
 
 
 def _replacements(
@@ -217,8 +215,7 @@ def _found_text(node: Node, expected: Sequence[str]) -> str:
     if value is None:
         return "empty"
     if isinstance(value, str):
-        endless = node.style == "plain" and is_not_finite(node.value)
-        if endless:
+        if node.style == "plain" and is_not_finite(node.value):
             return f"`{_shown(node)}`, which is not finite"
         is_single = {"array", "object", "string"}.isdisjoint(expected)
         return f"the text `{_shown(node)}`" if is_single and node.style == "plain" else "text"

@@ -62,8 +62,7 @@ def grader_modules(view: SuiteView) -> Found:
 
 def _vocabulary(grader: Node) -> Vocabulary | None:
     """Return the words of the result of a grader, None if it has no result or an unknown one."""
-    node = grader.get("config", "protocol")
-    written = scalar_text(node) if node is not None else None
+    written = scalar_text(grader.get("config", "protocol"))
     if written is None and grader_type(grader) == "inline":
         return "auto"
     # Scripts of the `script` type may leave their verdict out.
@@ -96,9 +95,13 @@ def _findings(
         return ()
     # Most suites name no grader file, and the server starts without these modules.
     if suffix == ".py":
-        from waza_language_server.embedded.grader_files.python_programs import program_findings as find
+        from waza_language_server.embedded.grader_files.python_programs import program_findings
+
+        findings = program_findings(text.value, vocabulary)
     else:
-        from waza_language_server.embedded.grader_files.javascript_modules import module_findings as find
-    found = sorted(find(text.value, vocabulary), key=lambda finding: finding.place)
+        from waza_language_server.embedded.grader_files.javascript_modules import module_findings
+
+        findings = module_findings(text.value)
+    found = sorted(findings, key=lambda finding: finding.place)
     counted = ((*each.place, text.value.count("\n", 0, each.place[0]) + 1, each) for each in found[:_MOST])
     return tuple(counted)

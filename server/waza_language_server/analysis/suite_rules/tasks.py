@@ -20,15 +20,14 @@ from waza_language_server.project.suite_file import SuiteFile, is_switched_off, 
 from waza_language_server.project.suites import picks_up
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.syntax.nodes import Node, value_at
+from waza_language_server.syntax.scalar_map import ScalarMap
 from waza_language_server.text.edit import Related
-from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from waza_language_server.project.index import Project
-    from waza_language_server.syntax.nodes import Node
 
 
 _ASKS_NOTHING = "The prompt is empty, so a run refuses to pay for an answer; write what the agent is asked."

@@ -17,8 +17,8 @@ from waza_language_server.embedded.python.python_source import PythonSource, par
 from waza_language_server.schema.shape import language_kind_of
 from waza_language_server.syntax.edits import insert_entry, replace_scalar
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.scalar_map import ScalarMap
 from waza_language_server.text.edit import Fix
-from waza_language_server.text.scalar_map import ScalarMap
 
 _ASSERTION = "python.assertion"
 _SEVERITIES: Mapping[str, Severity] = MappingProxyType(

@@ -19,9 +19,9 @@ from waza_language_server.embedded.languages import load_language
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.scalar_map import ScalarMap
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit, Fix
-from waza_language_server.text.scalar_map import ScalarMap
 
 _SEVERITIES: Mapping[str, Severity] = MappingProxyType(
     {"pattern-not-portable": "hint", "slow-pattern": "warning"}

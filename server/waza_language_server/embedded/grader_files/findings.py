@@ -1,4 +1,4 @@
-"""Mistakes in grader files, whatever their language: in the input, the result, the statuses of calls.
+"""Mistakes in grader files: keys of the input and of the result.
 
 Only what is certain from the source is reported.
 """
@@ -27,10 +27,6 @@ LONGEST = 200_000
 """Characters; longer files are not read."""
 _ACCEPTED: Mapping[str, Any] = {"pass": True, "passed": True, "score": 0.0, "reasoning": "", "outcome": {}}
 _INSTEAD = {"message": "reasoning", "feedback": "reasoning", "details": "outcome", "passed": "pass"}
-_STATUS_WORDS = {
-    **dict.fromkeys(("error", "errored", "fail", "failure"), "failed"),
-    **dict.fromkeys(("success", "succeeded", "successful", "complete", "done", "ok"), "completed"),
-}
 
 
 @frozen()
@@ -58,14 +54,6 @@ class ResultSource:
     place: Place
     keys: tuple[Key, ...]
     open: bool = False
-
-
-@frozen()
-class StatusTest:
-    """A comparison of a tool call's status with a constant."""
-
-    place: Place
-    word: str
 
 
 def result_findings(result: ResultSource, vocabulary: Vocabulary) -> Iterator[GraderFinding]:
@@ -108,14 +96,3 @@ def input_findings(keys: Iterable[Key]) -> Iterator[GraderFinding]:
         if slip is not None:
             message = f"the input of a grader has no key `{key.name}`; write `{slip}`"
             yield GraderFinding(key.place, message)
-
-
-def status_findings(tests: Iterable[StatusTest]) -> Iterator[GraderFinding]:
-    """Yield the comparisons that are never true, unless the file also compares with the right word."""
-    tests = tuple(tests)
-    words = {test.word for test in tests}
-    for test in tests:
-        right = _STATUS_WORDS.get(test.word)
-        if right is not None and right not in words:
-            message = f"no tool call has the status `{test.word}`; compare it with `{right}`"
-            yield GraderFinding(test.place, message)

@@ -12,10 +12,8 @@ from waza_language_server.embedded.grader_files.findings import (
     GraderFinding,
     Key,
     ResultSource,
-    StatusTest,
     input_findings,
     result_findings,
-    status_findings,
 )
 from waza_language_server.embedded.python.python_source import PythonSource
 
@@ -23,10 +21,6 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Scope = ast.Module | _Function
 _INERT = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _WRITES = frozenset({"dump", "dumps", "write"})
-_PURE = frozenset({"all", "any", "bool", "dict", "float", "int", "len", "max", "min", "round", "str", "sum"})
-_METHODS = frozenset(
-    {"count", "endswith", "get", "items", "keys", "lower", "startswith", "strip", "upper", "exit"}
-)
 _MOST_STEPS = 4
 """How many names and calls lead from what is printed to the object."""
 
@@ -55,11 +49,9 @@ def program_findings(text: str, vocabulary: Vocabulary) -> Iterator[GraderFindin
             "standard input and prints its result as JSON"
         )
         yield GraderFinding((start, text.index(":", start)), message)
-    yield from program.unserialized_findings()
     for result in program.results():
         yield from result_findings(result, vocabulary)
     yield from input_findings(program.input_keys())
-    yield from status_findings(program.status_tests())
 
 
 def _is_plain(statement: ast.stmt) -> bool:
@@ -89,23 +81,6 @@ class _Program:
                     if literal not in seen:
                         seen.add(literal)
                         yield self._result(literal, is_open=is_open)
-
-    def unserialized_findings(self) -> Iterator[GraderFinding]:
-        """Yield the object that is printed without ``json.dumps``, if the program writes nothing else."""
-        if any(map(_may_redefine_print, self._nodes)):
-            return
-        # Anything that is called may write the result, except what ``_only_reads``.
-        calls = [node for node in self._nodes if isinstance(node, ast.Call)]
-        printed = [call for call in calls if _is_name(call.func, "print")]
-        others = [call for call in calls if call not in printed and not _only_reads(call)]
-        match printed:
-            case [ast.Call(args=[ast.Dict() as literal], keywords=[])] if not others and any(
-                map(_has_single_quotes, literal.keys)
-            ):
-                message = "`print` writes this object as Python, not as JSON; print `json.dumps` of it"
-                yield GraderFinding(self.source.span(literal), message)
-            case _:
-                pass
 
     def _literals(self, value: ast.expr, scope: _Scope, step: int = 0) -> Iterator[tuple[ast.Dict, bool]]:
         """Yield the objects that a value may be, each with whether keys are added to it elsewhere."""
@@ -164,58 +139,6 @@ class _Program:
                 return "stdin" in self.source.segment(given)
             case _:
                 return False
-
-    def status_tests(self) -> Iterator[StatusTest]:
-        """Yield the comparisons with the status of an item of a loop, in a file that reads a trajectory."""
-        if "trajectory" not in self.source.text:
-            return
-        loops = [node for node in self._nodes if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension)]
-        items = {node.target.id for node in loops if isinstance(node.target, ast.Name)}
-        for node in self._nodes:
-            if isinstance(node, ast.Compare) and len(node.ops) == 1:
-                sides = node.left, node.comparators[0]
-                if any(_is_status(side, items) for side in sides):
-                    for side in sides:
-                        yield from self._words(side)
-
-    def _words(self, side: ast.expr) -> Iterator[StatusTest]:
-        listed = side.elts if isinstance(side, ast.Tuple | ast.List | ast.Set) else [side]
-        for word in listed:
-            if isinstance(word, ast.Constant) and isinstance(word.value, str):
-                yield StatusTest(self.source.span(word), word.value)
-
-
-def _may_redefine_print(node: ast.AST) -> bool:
-    """Return whether a node may change what `print` and the methods of values do."""
-    match node:
-        case ast.Name(id="print", ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()) | ast.ClassDef():
-            return True
-        case ast.FunctionDef(name=name):
-            return name == "print" or name in _PURE
-        case ast.alias(name=name, asname=other):
-            return name == "*" or (other or name) == "print"
-        case _:
-            return False
-
-
-def _has_single_quotes(key: ast.expr | None) -> bool:
-    """Return whether Python prints a key in single quotes: with one inside, it takes double quotes."""
-    return isinstance(key, ast.Constant) and isinstance(key.value, str) and "'" not in key.value
-
-
-def _only_reads(call: ast.Call) -> bool:
-    """Return whether a call reads the input or works on a value, and certainly prints nothing."""
-    match call.func:
-        case ast.Name(id=name):
-            return name in _PURE
-        case ast.Attribute(attr="load" | "loads", value=ast.Name(id="json")):
-            return True
-        case ast.Attribute(attr="read", value=stream):
-            return isinstance(stream, ast.Attribute) and stream.attr == "stdin"
-        case ast.Attribute(attr=name):
-            return name in _METHODS
-        case _:
-            return False
 
 
 def _own_nodes(scope: _Scope) -> Iterator[ast.AST]:
@@ -299,14 +222,3 @@ def _read_key(node: ast.AST) -> tuple[ast.expr, ast.Constant] | None:
             return owner, key
         case _:
             return None
-
-
-def _is_status(node: ast.expr, items: set[str]) -> bool:
-    read = _read_key(node)
-    if read is not None:
-        owner, name = read[0], read[1].value
-    elif isinstance(node, ast.Attribute):
-        owner, name = node.value, node.attr
-    else:
-        return False
-    return name == "status" and isinstance(owner, ast.Name) and owner.id in items

@@ -26,10 +26,10 @@ from waza_language_server.project.suites import Suite, paths_of_pattern, picks_u
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.edits import delete_item
+from waza_language_server.syntax.scalar_writing import plain_or_quoted
 from waza_language_server.syntax.tree import parse
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Edit, Edits, FileCreation
-from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import (
     FileDeletion,
@@ -41,7 +41,6 @@ from waza_language_server.text.workspace_edit import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
 

@@ -18,8 +18,8 @@ from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.suite_files import document_at, files_of_suite
 from waza_language_server.project.verdict_places import VerdictLocations
 from waza_language_server.syntax.edits import insert_entry, insert_item
+from waza_language_server.syntax.scalar_writing import write_block, write_flow
 from waza_language_server.syntax.tried_edits import apply
-from waza_language_server.text.scalar_writing import write_block, write_flow
 from waza_language_server.text.workspace_edit import FileEdit, WorkspaceEdit
 
 if TYPE_CHECKING:

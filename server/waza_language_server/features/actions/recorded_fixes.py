@@ -14,9 +14,9 @@ from waza_language_server.project.uris import uri_of
 from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.edits import insert_entry, replace_scalar
 from waza_language_server.syntax.frames import column_of
+from waza_language_server.syntax.scalar_writing import write_block, write_flow
 from waza_language_server.syntax.tried_edits import reads
 from waza_language_server.text.edit import Edit, Edits, FileCreation
-from waza_language_server.text.scalar_writing import write_block, write_flow
 from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FileEdit, WorkspaceEdit
 

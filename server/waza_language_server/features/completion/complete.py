@@ -17,7 +17,6 @@ from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.features.completion.item import Completion, CompletionPoint
-from waza_language_server.features.completion.metadata import metadata_keys, metadata_values
 from waza_language_server.features.completion.snippets import (
     escaped,
     grader_snippet,
@@ -26,7 +25,7 @@ from waza_language_server.features.completion.snippets import (
     value_snippet,
 )
 from waza_language_server.features.completion.values import PROVIDED_KINDS, SKILL_PATH, value_items
-from waza_language_server.features.hover.model_prices import NO_PRICES, ModelPrices
+from waza_language_server.features.hover.model_prices import ModelPrices
 from waza_language_server.features.hover.shape_text import notes, signature
 from waza_language_server.project.claim import is_blank_text
 from waza_language_server.project.skill_definitions import skills_of_workspace
@@ -63,7 +62,7 @@ class Completions:
 
 
 def complete(
-    document: Document, workspace: Workspace, offset: int, prices: ModelPrices = NO_PRICES
+    document: Document, workspace: Workspace, offset: int, prices: ModelPrices | None = None
 ) -> Completions:
     """Return the completions at an offset of a document; ``prices`` lists the known models."""
     if not document.reads(offset):
@@ -86,7 +85,7 @@ def complete(
         cursor = replace(cursor, role="item", needs_dash=True)
         point = replace(point, cursor=cursor)
     if _names_skill(point, holder):
-        with workspace.project.disk.held_still():
+        with workspace.project.disk.cached_lookups():
             point = replace(point, skills=skills_of_workspace(workspace.project, document))
     if cursor.role == "key" and document.tree.is_json and is_blank_text(document.text):
         items = [_new_object(point, holder.branch("mapping"))]
@@ -113,8 +112,6 @@ def _names_skill(point: CompletionPoint, holder: Shape) -> bool:
 
 def _keys(point: CompletionPoint, holder: Shape) -> list[Completion]:
     items = list(key_items(point, holder.branch("mapping", frozenset(point.cursor.existing_keys))))
-    if point.is_metadata:
-        items += metadata_keys(point)
     if holder.kind == "grader" and not {"type", "ref"} & set(point.cursor.existing_keys):
         items += grader_items(point)
     text, written = point.document.text, point.cursor.replace
@@ -143,8 +140,6 @@ def _suites(point: CompletionPoint) -> Iterable[Completion]:
 def _values(point: CompletionPoint, holder: Shape, key: str) -> list[Completion]:
     if key == MERGE_KEY:
         return list(anchor_items(point))
-    if point.is_metadata:
-        return list(metadata_values(point, key))
     shape = shape_below(holder, key)
     if shape is None:
         return []

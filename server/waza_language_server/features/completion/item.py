@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Literal
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.features.completion.snippets import Layout, plain_text
-from waza_language_server.features.hover.model_prices import NO_PRICES, ModelPrices
-from waza_language_server.features.prompt_metadata import METADATA
+from waza_language_server.features.hover.model_prices import ModelPrices
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.syntax.frames import line_start_of
+from waza_language_server.syntax.scalar_writing import plain_or_quoted
 from waza_language_server.text.edit import Edit
-from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ class CompletionPoint:
     workspace: Workspace
     offset: int
     cursor: Cursor
-    prices: ModelPrices = NO_PRICES
+    prices: ModelPrices | None = None
     skills: Mapping[Path, str] = field(default_factory=dict[Path, str])
     """The skills of the workspace by the files that define them, where one is named at the cursor."""
 
@@ -101,8 +100,8 @@ class CompletionPoint:
 
     @cached_property
     def models_listed(self) -> tuple[ModelPrice, ...] | None:
-        """The models that suites ask most, None while that is not known."""
-        return self.prices.listed()
+        """The models of the price list, None while it is not known."""
+        return self.prices.listed() if self.prices is not None else ()
 
     @property
     def asks_again(self) -> bool:
@@ -169,11 +168,6 @@ class CompletionPoint:
         """Return whether a colon follows the replaced text: then only the key itself is written."""
         rest = self.text[self.cursor.replace.end :].removeprefix(self.quote).lstrip(" \t")
         return rest.startswith(":")
-
-    @property
-    def is_metadata(self) -> bool:
-        """Return whether the cursor is in the free facts of a prompt."""
-        return self.document.kind == "prompts" and self.cursor.container_path[1:] == (METADATA,)
 
     @property
     def keys_are_quoted(self) -> bool:

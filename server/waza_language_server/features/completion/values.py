@@ -24,8 +24,8 @@ from waza_language_server.project.skills import unlikeliness
 from waza_language_server.project.uris import path_of
 from waza_language_server.project.vally_environments import environment_names
 from waza_language_server.schema.shape import language_kind
+from waza_language_server.syntax.scalar_map import ScalarMap
 from waza_language_server.text.edit import Edit
-from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:

@@ -22,10 +22,9 @@ from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.embedded.languages import LANGUAGES
-from waza_language_server.features.hover.anchors import anchored_value, merged_keys
-from waza_language_server.features.hover.model_prices import NO_PRICES, STILL_ASKING, ModelPrices, model_story
+from waza_language_server.features.hover.aliases import aliased_value
+from waza_language_server.features.hover.model_prices import STILL_ASKING, ModelPrices, model_story
 from waza_language_server.features.hover.shape_text import describe_type, notes, signature, value_text
-from waza_language_server.features.prompt_metadata import METADATA, metadata_story
 from waza_language_server.features.scores.score_text import score_story, strength_story
 from waza_language_server.features.scores.verdict_hints import metric_verdicts
 from waza_language_server.features.surroundings import TASK_GLOB, EmbeddedValue, surroundings
@@ -38,7 +37,7 @@ from waza_language_server.project.skills import written_description
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.locate import grader_type, shape_at
-from waza_language_server.text.scalar_writing import write_block
+from waza_language_server.syntax.scalar_writing import write_block
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ def hover(
     documentation: str,
     now: datetime | None = None,
     patience: float = math.inf,
-    prices: ModelPrices = NO_PRICES,
+    prices: ModelPrices | None = None,
 ) -> Hover | None:
     """Return the explanation of the text at an offset, None if there is none.
 
@@ -95,10 +94,10 @@ def hover(
             if explained is None:
                 return Hover(*summary)
             return replace(explained, text=f"{explained.text}\n\n{summary[1]}")
-    anchored = anchored_value(document, offset)
-    if anchored is None:
+    aliased = aliased_value(document, offset)
+    if aliased is None:
         return explained
-    span, text = anchored
+    span, text = aliased
     return Hover(span, text if explained is None else f"{text}\n\n{explained.text}")
 
 
@@ -109,7 +108,7 @@ def _explained(
     documentation: str,
     now: datetime | None,
     patience: float,
-    prices: ModelPrices,
+    prices: ModelPrices | None,
 ) -> Hover | None:
     catalog = workspace.catalog.of(document.kind)
     pointed = _pointed(document, offset)
@@ -201,11 +200,6 @@ def _of_key(document: Document, entry: Entry, catalog: Catalog, page: str) -> Ho
     holder = entry.value.parent
     if holder is None:
         return None
-    if document.kind == "prompts" and holder.path[1:] == (METADATA,):
-        return Hover(entry.key.span, metadata_story(document, entry.key.value))
-    merged = merged_keys(document, entry)
-    if merged is not None:
-        return Hover(entry.key.span, merged)
     around = shape_at(document.kind, holder.path, document.tree.root, catalog)
     known = around.branch("mapping").properties.get(entry.key.value) if around is not None else None
     if around is None or known is None:
@@ -233,7 +227,9 @@ def _of_type(node: Node, catalog: Catalog, page: str) -> Hover | None:
     return Hover(node.span, grader_documentation(name, shape, page)) if shape else None
 
 
-def _of_model(node: Node, prices: ModelPrices) -> Hover | None:
+def _of_model(node: Node, prices: ModelPrices | None) -> Hover | None:
+    if prices is None:
+        return None
     name = node.target.value
     price = prices.of(name)
     if price is not None:

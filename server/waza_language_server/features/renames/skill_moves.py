@@ -78,10 +78,7 @@ def _moved(workspace: Workspace, known: SkillDefinition, old: str, name: str) ->
 def _refuse_other_capitals(project: Project, symbol: Symbol, defined: tuple[SkillDefinition, ...]) -> None:
     for each in defined:
         if symbol.name not in (each.name, each.folder.name):
-            where = _shown(project, each.file)
-            raise RenameError(
-                f"The skill is called `{each.name}` in {where}; write its name in one way first."
-            )
+            raise _other_name(project, each.file, each.name)
 
 
 def _refuse_taken(workspace: Workspace, symbol: Symbol, name: str, defined: set[Path]) -> None:

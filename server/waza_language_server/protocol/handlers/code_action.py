@@ -24,7 +24,7 @@ from waza_language_server.features.actions.code_actions import (
 from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.protocol.convert import Converter
-from waza_language_server.protocol.edit_conversion import FileConverter
+from waza_language_server.protocol.services.edit_conversion import FileConverter
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:

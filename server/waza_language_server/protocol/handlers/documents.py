@@ -47,8 +47,8 @@ def did_save(ls: WazaServer, params: types.DidSaveTextDocumentParams) -> None:
     ls.diagnostics.edited(params.text_document.uri)
     if ls.judges_live:
         ls.live.edited(anyway=True)
-    ls.refresh.closed_files_changed(_paths(params.text_document.uri))
-    ls.refresh.costs_changed()
+    ls.changes.closed_files_changed(_paths(params.text_document.uri))
+    ls.changes.costs_changed()
     if ls.made("affected"):
         ls.refresh.ask_for_lenses()
 
@@ -61,7 +61,7 @@ def did_close(ls: WazaServer, params: types.DidCloseTextDocumentParams) -> None:
     ls.pending_hints.forget(params.text_document.uri)
     if ls.judges_live:
         ls.live.edited()
-    ls.refresh.closed_files_changed(_paths(params.text_document.uri))
+    ls.changes.closed_files_changed(_paths(params.text_document.uri))
 
 
 def _paths(uri: str) -> list[Path]:
@@ -70,7 +70,7 @@ def _paths(uri: str) -> list[Path]:
 
 
 def _scores(ls: WazaServer, uri: str) -> None:
-    ls.refresh.read_scores(uri)
+    ls.changes.read_scores(uri)
     if ls.judges_live:
         ls.live.edited()
 
@@ -90,7 +90,7 @@ async def pull(
     """Answer with the problems of a document, or that they are those of the last time."""
     uri = params.text_document.uri
     newest = await ls.diagnostics.newest_problems(uri)
-    items = "[]" if newest is None else as_list(written(ls, *newest, ls.session.project))
+    items = "[]" if newest is None else as_list(written(ls, ls.session, *newest, ls.session.project))
     result_id = f"{hash(items):x}"
     if params.previous_result_id == result_id:
         return types.RelatedUnchangedDocumentDiagnosticReport(result_id)

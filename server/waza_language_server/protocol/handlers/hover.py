@@ -45,7 +45,7 @@ def hover(
         )
         if found is not None and found.text == feature.STILL_READING:
             uri = document.uri
-            ls.turns.later(f"scores of {uri}", lambda: ls.refresh.read_scores(uri))
+            ls.turns.later(f"scores of {uri}", lambda: ls.changes.read_scores(uri))
         return document, found, _rule(ls, document, offset)
 
     answered = ls.diagnostics.answer(params.text_document.uri, explain)

@@ -12,7 +12,7 @@ from waza_language_server.features.renames.rename import RenameError, renamable
 from waza_language_server.features.renames.rename import rename as renamed
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.convert import Converter
-from waza_language_server.protocol.edit_conversion import FileConverter
+from waza_language_server.protocol.services.edit_conversion import FileConverter
 from waza_language_server.text.labels import message
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ def _look_again(ls: WazaServer, uris: Iterable[str]) -> None:
     paths = [path for uri in uris if (path := path_of(uri)) is not None]
     if paths:
         # The files in a deleted folder are gone too, and any file may have named them.
-        ls.refresh.closed_files_changed(None)
-        ls.refresh.files_changed()
+        ls.changes.closed_files_changed(None)
+        ls.changes.files_changed()
 
 
 def prepare(ls: WazaServer, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
@@ -87,7 +87,7 @@ def rename(ls: WazaServer, params: types.RenameParams) -> types.WorkspaceEdit | 
         offset = Converter(document, ls.session.encoding, ls.abilities).offset(params.position)
         try:
             workspace, moves = ls.session.workspace, ls.abilities.renames_files
-            with workspace.project.disk.held_still():
+            with workspace.project.disk.cached_lookups():
                 found = renamed(document, workspace, offset, params.new_name, renames_files=moves)
         except RenameError as error:
             code = types.LSPErrorCodes.RequestFailed.value

@@ -27,13 +27,12 @@ from waza_language_server.project.document import Document
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.suite_files import suite_title
 from waza_language_server.project.uris import uri_of
+from waza_language_server.protocol.messages import REQUEST_FAILED, refused
 from waza_language_server.protocol.own_requests import AFFECTED, MODELS
 from waza_language_server.protocol.services.run_requests import (
-    FAILED,
     confirm_cost,
     confirm_errors,
     confirm_outside_suite,
-    refused,
     require_trust,
     run_request,
     target_of,
@@ -133,16 +132,17 @@ async def _changed(ls: WazaServer, suite: Path, options: Mapping[str, Any] | Non
     try:
         return await ls.affected.of_suite(suite, options)
     except EngineError as error:
-        raise refused(str(error), FAILED) from None
+        raise refused(str(error), REQUEST_FAILED) from None
 
 
 async def _run(ls: WazaServer, request: RunRequest, token: types.ProgressToken | None) -> dict[str, Any]:
     target, token = request.target, request.token or token
     require_trust(ls, "Suites execute code, so nothing runs in an untrusted workspace")
     if not target.suite.is_file():
-        raise refused(f"There is no eval file {target.suite}; save it before it runs.", FAILED)
-    await confirm_outside_suite(ls, target.suite)
-    confirmed = await confirm_cost(ls, request) if await confirm_errors(ls, target) else None
+        raise refused(f"There is no eval file {target.suite}; save it before it runs.", REQUEST_FAILED)
+    await confirm_outside_suite(ls, ls.session, target.suite)
+    may_run = await confirm_errors(ls, ls.session, ls.diagnostics, target)
+    confirmed = await confirm_cost(ls, ls.estimates, request) if may_run else None
     if confirmed is None:
         return {"status": "canceled", "resultsFile": None, "message": None}
     unsaved = ls.session.unsaved(target.suite.parent)

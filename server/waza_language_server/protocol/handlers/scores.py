@@ -9,7 +9,6 @@ from waza_language_server.features.scores.inlay_hints import inlay_hints, shorte
 from waza_language_server.project.document_scores import scores
 from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.convert import Converter
-from waza_language_server.protocol.services.run_requests import is_at_home
 from waza_language_server.text.labels import label
 from waza_language_server.text.span import Span
 
@@ -68,7 +67,7 @@ def _hints_of_skill(ls: WazaServer, skill: SkillFile) -> tuple[InlayHint, ...]:
 
 def _look_at_histories(ls: WazaServer, document: Document) -> None:
     for suite, newest in scores(document, ls.session.project).suites:
-        if ls.histories.is_due(suite, newest) and is_at_home(ls, suite):
+        if ls.histories.is_due(suite, newest) and ls.session.is_in_open_folders(suite):
             ls.histories.ask(suite, newest)
 
 

@@ -119,7 +119,7 @@ class Diagnostics:
         """Do the same, and look at each folder once, for what asks about the same ones many times."""
 
         def still(workspace: Workspace) -> Value:
-            with workspace.project.disk.held_still():
+            with workspace.project.disk.cached_lookups():
                 return answer(workspace)
 
         return await self.of_workspace(still)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.server.project.files import put
+from waza_language_server.project.boundaries import Boundaries, Links
 from waza_language_server.project.disk import Disk
-from waza_language_server.project.reach import Links, Reach
 
 
 def test_links_lead_where_the_system_says(tmp_path: Path) -> None:
@@ -43,14 +43,14 @@ def test_a_link_that_is_changed_is_followed_anew_by_the_next_question(tmp_path: 
     put(outside, "file.yaml", "")
     link = inside / "link"
     link.symlink_to(inside / "real")
-    held = Disk(Reach([inside]))
-    boundary = held.reach.around(inside)
-    with held.held_still():
+    held = Disk(Boundaries([inside]))
+    boundary = held.boundaries.around(inside)
+    with held.cached_lookups():
         assert boundary.holds(link / "file.yaml")
     link.unlink()
     link.symlink_to(outside)
     assert not boundary.holds(link / "file.yaml")
-    with held.held_still():
+    with held.cached_lookups():
         assert not boundary.holds(link / "file.yaml")
         # What is opened is looked at anew, whatever is remembered.
         link.unlink()

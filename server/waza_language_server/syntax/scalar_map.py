@@ -12,8 +12,8 @@ from dataclasses import field
 
 from waza_engine.frozen import frozen
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.scalar_writing import write_scalar
 from waza_language_server.text.scalar_decoding import Decoded, decode
-from waza_language_server.text.scalar_writing import write_scalar
 from waza_language_server.text.span import Span
 
 

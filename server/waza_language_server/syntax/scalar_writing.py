@@ -14,6 +14,7 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.scalar_decoding import decode
 from waza_language_server.text.span import Span
 
+# Compiled at first use: such large character sets take milliseconds.
 _ESCAPED = compiled_later('["\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]')
 
 _CONTROL = compiled_later("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
@@ -167,9 +168,6 @@ def _column(source: str, offset: int) -> int:
     start = max(source.rfind("\n", 0, offset), source.rfind("\r", 0, offset)) + 1
     row = source[start:offset]
     return len(row) - len(row.lstrip(" "))
-
-
-# Compiled with the first value that is written: such large character sets take milliseconds.
 
 
 def write_block(value: Any, column: int, ending: str) -> str:

@@ -40,7 +40,7 @@ class Links:
         return os.path.realpath(place) if os.path.islink(place) else place  # noqa: PTH114 - as above
 
 
-class Reach:
+class Boundaries:
     """The boundaries around the folders of a project. ``roots`` are the folders that are open."""
 
     def __init__(self, roots: Iterable[Path] = ()) -> None:
