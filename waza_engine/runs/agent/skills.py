@@ -165,7 +165,7 @@ def _skill_set(places: Iterable[Path], disabled: frozenset[str], of_suite: Bound
             continue
         # The directory of a skill that contains its suite is above the suite.
         within = Boundary.around(place, *map(Path, of_suite.folders), name=of_suite.name)
-        folders = [place, *_folders_in(place, within)] if definition_in(place) is None else [place]
+        folders = [place, *folders_in(place, within)] if definition_in(place) is None else [place]
         defined = [folder for folder in folders if definition_in(folder) is not None]
         found = [(folder, _read(folder, warnings, within)) for folder in defined]
         kept = [
@@ -208,10 +208,11 @@ def _read(folder: Path, warnings: list[str], within: Boundary) -> Skill:
     return Skill(file.name.strip() or fallback, " ".join(file.description.split()), path, text)
 
 
-def _folders_in(place: Path, within: Boundary) -> list[Path]:
+def folders_in(place: Path, within: Boundary) -> list[Path]:
+    """Return the folders in a folder; links lead to folders within the boundary only."""
     try:
         return [path for name in names_in(place, within=within) if _is_inside(path := place / name, within)]
-    except OSError:
+    except (OSError, ValueError):
         return []
 
 
@@ -273,7 +274,7 @@ def _skills_below(folder: Path, levels: int, seen: set[str], within: Boundary) -
     if definition_in(folder) is not None:
         yield folder
     elif levels > 0:
-        for below in _folders_in(folder, within):
+        for below in folders_in(folder, within):
             if not below.name.startswith(".") and below.name not in _SKIPPED_FOLDERS:
                 yield from _skills_below(below, levels - 1, seen, within)
 

@@ -402,7 +402,7 @@ class TaskRunner:
         return conclude_task(outcome, self._context.suite.spec.config.executor)
 
     def _report_task(self, outcome: TaskOutcome, concluded: TaskConclusion, unreported: int) -> None:
-        """Report a task's outcome; ``untold`` of its trials were not reported as ended and will not run."""
+        """Report a task's outcome; ``unreported`` is how many trials will not run."""
         score = outcome.statistics.avg_weighted_score if outcome.statistics else None
         # A failed hook is written as a failure, as upstream does; no answer was graded.
         broke = concluded.verdict == "errored"
