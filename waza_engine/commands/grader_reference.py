@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from waza_engine.graders.base import Grader
 from waza_engine.graders.registry import grader_types
-from waza_engine.spec.block import one_of
+from waza_engine.spelling import listed
 from waza_engine.terminal import say_document
 
 _INTRODUCTION = """\
@@ -110,10 +110,10 @@ def _options_table(rows: Sequence[Option]) -> str:
 def _notes(grader: type[Grader[Any]]) -> list[str]:
     notes: list[str] = []
     if grader.config_model.at_least_one:
-        notes.append(f"Give at least one of {one_of(grader.config_model.at_least_one)}.")
+        notes.append(f"Give at least one of {listed([*grader.config_model.at_least_one])}.")
     notes += [f"{conflict.why[0].upper()}{conflict.why[1:]}." for conflict in grader.config_model.conflicts]
     notes += [
-        f"No effect beside {one_of(rule.beside)}: {one_of(rule.keys)}."
+        f"No effect beside {listed(rule.beside)}: {listed(rule.keys)}."
         for rule in grader.config_model.discouraged
     ]
     if grader.entry_keys:

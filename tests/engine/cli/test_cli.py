@@ -173,9 +173,9 @@ def test_the_same_ctrl_c_again_while_the_process_ends_prints_no_traceback() -> N
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "import waza_engine.early_interruption\n"
         "import atexit\n"
-        "from waza_engine.command_line import carry_out\n"
+        "from waza_engine.command_line import run_command_line\n"
         "atexit.register(signal.raise_signal, signal.SIGINT)\n"
-        "carry_out(lambda: signal.raise_signal(signal.SIGINT))"
+        "run_command_line(lambda: signal.raise_signal(signal.SIGINT))"
     )
     found = subprocess.run([sys.executable, "-c", command], capture_output=True, timeout=60, check=False)
     assert (found.returncode, found.stdout, found.stderr) == (130, b"", b"")

@@ -333,13 +333,13 @@ class MeteredExecutor(_Wrapping):
         Usage without a model is counted for the requested model.
         """
         if not self.costs:
-            request.asked()
+            request.on_prompt()
             return self._executor.execute(request, cancellation)
         meter = self._meter
         if self.refuses():
             raise BudgetExceededError(meter.reason)
         either = _Either(cancellation, meter.stopping)
-        request.asked()
+        request.on_prompt()
         if meter.refusal:
             # The journal could not note this call.
             raise BudgetExceededError(meter.refusal)
@@ -348,7 +348,7 @@ class MeteredExecutor(_Wrapping):
 
         def call() -> ExecutionResponse:
             try:
-                response = self._executor.execute(replace(request, paid=bill.note), either)
+                response = self._executor.execute(replace(request, on_answer=bill.note), either)
                 cut = either.requested
                 answer = replace(response, usage=_ascribed(response.usage, request.model))
                 if not cut:
@@ -400,7 +400,7 @@ class _Bill:
         """Store an answer as it arrives, and pass it on."""
         answer = replace(answer, usage=_ascribed(answer.usage, self._request.model))
         self._arrived.append(answer)
-        self._request.paid(answer)
+        self._request.on_answer(answer)
 
     def count(self, usage: Usage | None, *, must_report: bool = False) -> None:
         """Count the call's usage, unless that was done; when it returns, the meter has it."""
@@ -449,7 +449,7 @@ class Tally(_Wrapping):
                 self._arrived.setdefault(call, []).append(answer)
             self._keep(answer)
 
-        response = self._executor.execute(replace(request, paid=paid), cancellation)
+        response = self._executor.execute(replace(request, on_answer=paid), cancellation)
         with self._lock:
             answers = self._arrived.pop(call, [])
             if response.error or cancellation.requested:

@@ -221,10 +221,10 @@ def _in_workspace(trial: _Trial, workspace: Workspace, commands: CommandSession)
         task_id=task.id,
         trial=trial.request.trial,
         commands=commands.commands,
-        watch=trial.watch,
-        paid=trial.paid(context.executor, "agent"),
-        asked=trial.tell_asking_once(),
-        prepared=_committed(workspace.directory) if task.spec.inputs.git else ignore,
+        on_tool_call=trial.watch,
+        on_answer=trial.paid(context.executor, "agent"),
+        on_prompt=trial.tell_asking_once(),
+        on_prepared=_committed(workspace.directory) if task.spec.inputs.git else ignore,
     )
     judging, replying = trial.tally(context.judges, "judge"), trial.tally(context.executor, "responder")
     inputs = task.spec.inputs

@@ -163,7 +163,7 @@ def try_prompt(
 
         def prepared(workspace: Workspace) -> ExecutionRequest:
             first = context.agent.trigger_request(request.prompt, request.skill, workspace)
-            return replace(first, asked=asked, paid=paid, commands=commands)
+            return replace(first, on_prompt=asked, on_answer=paid, commands=commands)
 
         answers = [_answer(prepared, context) for _ in range(request.repetitions)]
     # An error after a skill was invoked does not change the answer.
