@@ -129,7 +129,9 @@ def offers(marked: str, kind: DocumentKind = "prompts") -> dict[str, Completion]
 
 def accepted(marked: str, label: str, kind: DocumentKind = "prompts") -> str:
     edit = offers(marked, kind)[label]
-    return apply(marked.replace("¦", ""), [edit.edit.__class__(edit.edit.span, edit.text_without_places)])
+    return apply(
+        marked.replace("¦", ""), [edit.edit.__class__(edit.edit.span, edit.text_without_placeholders)]
+    )
 
 
 @pytest.mark.parametrize("text", ["¦", PROMPTS + "¦", PROMPTS.replace("\n\n", "\n¦\n"), "\ufeff  ¦\r\n"])

@@ -14,7 +14,7 @@ from waza_engine.spelling import slip_of
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.author_style import line_break
-from waza_language_server.syntax.escapes import in_lost_quotes, quoted
+from waza_language_server.syntax.escapes import quoted, with_missing_quote
 from waza_language_server.syntax.frames import column_of
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.scalar_writing import plain_or_quoted
@@ -52,7 +52,7 @@ def in_quotes(text: str, node: Node) -> Edit | None:
     written = text[node.span.start : node.span.end]
     if node.kind != "mapping" or node.style != "block" or "\n" in written or "\r" in written:
         return None
-    return Edit(node.span, in_lost_quotes(written) or quoted(written))
+    return Edit(node.span, with_missing_quote(written) or quoted(written))
 
 
 def template_in_quotes(text: str, node: Node) -> Edit | None:

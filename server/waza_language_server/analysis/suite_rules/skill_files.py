@@ -8,7 +8,7 @@ from waza_engine.later_patterns import compiled_later
 from waza_engine.spelling import slip_of
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
-from waza_language_server.project.front_matter import front_matter, lost_opening
+from waza_language_server.project.front_matter import front_matter, missing_opening
 from waza_language_server.project.suite_file import scalar_text
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.edits import insert_entry, replace_scalar
@@ -30,7 +30,7 @@ def skill_file(view: SuiteView) -> Found:
     """Yield the problems of the front matter of a ``SKILL.md``; none for other files."""
     if view.document.kind != "skill":
         return
-    opening = lost_opening(view.document.text)
+    opening = missing_opening(view.document.text)
     if opening is not None:
         message = "The front matter must begin in the first line, with `---`; here its keys are read as text."
         place = Span(0, max(1, len(opening.span)))

@@ -16,7 +16,7 @@ from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.suite_rules.named_files import items_of
-from waza_language_server.project.suite_file import SuiteFile, is_switched_off, scalar_text, task_nodes
+from waza_language_server.project.suite_file import SuiteFile, is_disabled, scalar_text, task_nodes
 from waza_language_server.project.suites import picks_up
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.syntax.nodes import Node, value_at
@@ -84,7 +84,7 @@ def orphans(view: SuiteView) -> Iterator[Problem]:
     if document.kind != "task" or root is None or path is None or path.parent.name != "tasks":
         return
     suites = project.suites_in(path.parent.parent)
-    if is_switched_off(root):
+    if is_disabled(root):
         return
     if (
         not root.entries

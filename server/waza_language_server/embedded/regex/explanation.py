@@ -17,7 +17,7 @@ from waza_engine.later_patterns import compiled_later
 from waza_engine.markdown import code
 from waza_engine.spec.pattern_syntax import DEEPEST_NESTING, PatternSyntaxError, dialect_of
 from waza_engine.spec.re2_adapter import as_python
-from waza_language_server.embedded.regex.patterns import SRE, parsed_pattern
+from waza_language_server.embedded.regex.parsing import SRE, parsed_pattern
 
 MOST_LINES = 60
 LONGEST = 2_000

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 import re
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
@@ -23,10 +21,7 @@ from waza_language_server.embedded.language import (
     Token,
     TokenPart,
 )
-
-_PARSER = cast("Any", importlib.import_module("re._parser"))
-SRE = cast("Any", importlib.import_module("re._constants"))
-"""The constants of that parser: the kinds of parts of a pattern."""
+from waza_language_server.embedded.regex.parsing import SRE, parsed_pattern
 
 
 class Patterns(Language):
@@ -202,16 +197,6 @@ def is_catastrophic(pattern: str) -> bool:
     """Return whether Python may need exponential time to find that a string does not match."""
     parsed = parsed_pattern(pattern)
     return parsed is not None and _in_sequence(list(parsed), can_fail=False)
-
-
-def parsed_pattern(pattern: str) -> Any:
-    """Return what Python's own parser makes of a pattern, None if it is invalid."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return _PARSER.parse(pattern)
-    except (re.error, ValueError, RecursionError, OverflowError):
-        return None
 
 
 def _in_sequence(items: Sequence[Any], *, can_fail: bool) -> bool:
