@@ -102,18 +102,6 @@ def test_the_similar_fixture_is_offered(suite: Path) -> None:
         ("{type: inline, name: c, config: {grader: graders/gone.py}}", "graders/gone.py"),
         ("{type: program, name: c, config: {command: sh, args: [graders/gone.sh]}}", "graders/gone.sh"),
         ("{type: program, name: c, config: {command: ./gone.sh}}", "./gone.sh"),
-    ],
-)
-def test_files_of_grading_programs_are_looked_for(suite: Path, grader: str, missing: str) -> None:
-    text = graders(f"  - {grader}\n")
-    assert told(suite, "tasks/t.yaml", text) == [("missing-file", missing)]
-    put(suite, missing, "")
-    assert told(suite, "tasks/t.yaml", text) == []
-
-
-@pytest.mark.parametrize(
-    ("grader", "missing"),
-    [
         ("{type: prompt, name: c, config: {rubric: rubrics/gone.md}}", "rubrics/gone.md"),
         ("{type: prompt, name: c, rubric: gone.yaml, config: {}}", "gone.yaml"),
         ("{type: json_schema, name: c, config: {schema_file: gone.json}}", "gone.json"),
@@ -122,7 +110,7 @@ def test_files_of_grading_programs_are_looked_for(suite: Path, grader: str, miss
         ("{type: trigger, name: c, config: {skill_path: gone/SKILL.md, mode: positive}}", "gone/SKILL.md"),
     ],
 )
-def test_files_that_graders_compare_with_are_looked_for(suite: Path, grader: str, missing: str) -> None:
+def test_files_that_graders_name_are_looked_for(suite: Path, grader: str, missing: str) -> None:
     text = graders(f"  - {grader}\n")
     ((code, marked),) = told(suite, "tasks/t.yaml", text)
     assert (code, missing.endswith(marked)) == ("missing-file", True)
