@@ -106,7 +106,7 @@ def _combined(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> 
 
 
 def _removed(key: UnknownKey) -> str | None:
-    """Return the part that a misspelt key of a file or a task removes from a run; None for another key."""
+    """Return the part of a suite or a task that a misspelt key removes from a run, such as ``graders``."""
     holder = key.mapping.parent
     is_of_suite = holder is None or (holder.kind == "sequence" and len(holder.path) == 1)
     if not is_of_suite or key.home.path != key.mapping.path or len(key.intended) != 1:
