@@ -54,7 +54,7 @@ def test_elsewhere_a_key_without_effect_is_a_warning(tmp_path: Path) -> None:
     load_eval_file(put(tmp_path, "eval.yaml", text))
 
 
-def test_requirements_that_make_no_sense_are_told() -> None:
+def test_requirements_that_make_no_sense_are_reported() -> None:
     beginning = "category: outcome, description: d, checks:"
     text = (
         f"{TASK}graders:\n  - {{type: text, name: greets, config: {{contains: [hi]}}}}\n"
