@@ -2,12 +2,7 @@
 
 import pytest
 
-from tests.server.analysis.drawing import EVAL, TASK, fixed, problems
-from waza_language_server.project.document import DocumentKind
-
-
-def found(text: str, kind: DocumentKind = "task") -> list[tuple[str, str]]:
-    return [(problem.code, text[problem.span.start : problem.span.end]) for problem in problems(text, kind)]
+from tests.server.analysis.drawing import EVAL, TASK, fixed, marked
 
 
 def grader(kind: str, config: str) -> str:
@@ -15,7 +10,7 @@ def grader(kind: str, config: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "marked"),
+    ("text", "characters"),
     [
         (grader("text", "{contains: [Abc], not_contains: [x, b]}"), "b"),
         (grader("text", "{regex_match: ['a+'], regex_not_match: ['a+']}"), "'a+'"),
@@ -31,8 +26,8 @@ def grader(kind: str, config: str) -> str:
         (f"{TASK}expected:\n  behavior:\n    required_tools: [a]\n    forbidden_tools: [a]\n", "a"),
     ],
 )
-def test_what_is_asked_for_and_forbidden_is_marked(text: str, marked: str) -> None:
-    assert found(text) == [("contradiction", marked)]
+def test_what_is_asked_for_and_forbidden_is_marked(text: str, characters: str) -> None:
+    assert marked(text) == [("contradiction", characters)]
 
 
 @pytest.mark.parametrize(
@@ -45,12 +40,12 @@ def test_what_is_asked_for_and_forbidden_is_marked(text: str, marked: str) -> No
     ],
 )
 def test_what_an_answer_can_do_is_left_alone(text: str) -> None:
-    assert found(text) == []
+    assert marked(text) == []
 
 
 def test_long_lists_are_compared_in_proportion_to_their_length() -> None:
     words = ", ".join(f"w{at}" for at in range(3_000))
-    codes = found(grader("text", f"{{contains: [{words}], not_contains: [{words}]}}"))
+    codes = marked(grader("text", f"{{contains: [{words}], not_contains: [{words}]}}"))
     assert len(codes) == 3_000
 
 
@@ -59,13 +54,13 @@ def test_a_prompt_on_both_sides_is_marked() -> None:
         "skill: s\nshould_trigger_prompts:\n  - prompt: Explain  this\n"
         "should_not_trigger_prompts:\n  - prompt: explain this\n  - prompt: other\n"
     )
-    assert found(text, "trigger_tests") == [("prompt-on-both-sides", "explain this")]
+    assert marked(text, "trigger_tests") == [("prompt-on-both-sides", "explain this")]
 
 
 def test_an_id_of_two_inline_tasks_is_marked() -> None:
     tasks = "".join(f"- {{id: a, name: {name}, inputs: {{prompt: x}}}}\n" for name in "AB")
     text = EVAL.replace("tasks: [tasks/*.yaml]\n", f"tasks:\n{tasks}")
-    assert ("duplicate-task-id", "a") in found(text, "eval")
+    assert ("duplicate-task-id", "a") in marked(text, "eval")
 
 
 def judged(name: str) -> str:
@@ -76,8 +71,8 @@ def judged(name: str) -> str:
 
 
 def test_a_judge_that_is_not_there_is_marked() -> None:
-    assert ("unknown-grader-name", "jugde") in found(EVAL + judged("jugde"), "eval")
-    assert "unknown-grader-name" not in dict(found(EVAL + judged("judge"), "eval"))
+    assert ("unknown-grader-name", "jugde") in marked(EVAL + judged("jugde"), "eval")
+    assert "unknown-grader-name" not in dict(marked(EVAL + judged("judge"), "eval"))
     assert fixed(EVAL + judged("jugde"), "unknown-grader-name", "eval") == EVAL + judged("judge")
 
 
@@ -90,7 +85,7 @@ def metrics(*weights: str) -> str:
 
 def test_weights_that_do_not_add_up_to_one_are_scaled() -> None:
     text = metrics("2", "1", "1")
-    assert ("weights-not-one", "1") in found(text, "eval")
+    assert ("weights-not-one", "1") in marked(text, "eval")
     assert fixed(text, "weights-not-one", "eval") == metrics("0.5", "0.25", "0.25")
 
 
@@ -98,10 +93,10 @@ def test_weights_that_do_not_add_up_to_one_are_scaled() -> None:
     "weights", [("0.5", "0.5"), ("0.33", "0.33", "0.33"), ("0.5", "0.2, enabled: false", "0.5"), ("1.0",)]
 )
 def test_weights_that_add_up_are_left_alone(weights: tuple[str, ...]) -> None:
-    assert "weights-not-one" not in dict(found(metrics(*weights), "eval"))
+    assert "weights-not-one" not in dict(marked(metrics(*weights), "eval"))
 
 
 def test_a_bare_name_of_a_rejected_tool_is_anchored() -> None:
     text = grader("tool_constraint", "{reject_tools: [{tool: rm}, {tool: ^a$}]}")
-    assert found(text) == [("unanchored-tool", "rm")]
+    assert marked(text) == [("unanchored-tool", "rm")]
     assert fixed(text, "unanchored-tool") == text.replace("rm", "'^rm$'")

@@ -21,7 +21,7 @@ WRONG = (
 )
 
 
-def told(document: Document) -> list[tuple[object, ...]]:
+def reported(document: Document) -> list[tuple[object, ...]]:
     problems = diagnose(document, Workspace(Project(), default_catalog()))
     return [
         (*(each.code, each.span, each.message, each.severity, each.related, each.tag), repairs(each))
@@ -45,13 +45,13 @@ def test_problems_and_their_fixes_after_any_edits_are_those_of_the_text_alone() 
             graders = graders or [WRONG[0]]
             first = Document("untitled:a", version, text, "eval")
             document = document.replaced(text, version) if document is not None else first
-            assert told(document) == told(Document("untitled:b", version, text, "eval"))
+            assert reported(document) == reported(Document("untitled:b", version, text, "eval"))
 
 
-def test_a_key_at_the_wrong_level_is_told_alike_whatever_stands_around_the_grader() -> None:
+def test_keys_around_a_grader_do_not_change_its_misplaced_key() -> None:
     grader = "graders:\n  - {name: a, type: text, config: {contains: [x]}, tasks: [t]}\n"
     document = Document("untitled:a", 1, grader, "eval")
-    [before] = [each for each in told(document) if each[0] == "misplaced-key"]
+    [before] = [each for each in reported(document) if each[0] == "misplaced-key"]
     later = document.replaced(f"tasks: [u]\n{grader}", 2)
-    [after] = [each for each in told(later) if each[0] == "misplaced-key"]
-    assert (before[2], told(later)) == (after[2], told(Document("untitled:b", 2, later.text, "eval")))
+    [after] = [each for each in reported(later) if each[0] == "misplaced-key"]
+    assert (before[2], reported(later)) == (after[2], reported(Document("untitled:b", 2, later.text, "eval")))

@@ -97,7 +97,7 @@ def test_merge_keys_count_as_written() -> None:
     assert problems(text) == ()
 
 
-def test_an_alias_stands_for_its_anchor() -> None:
+def test_an_alias_has_the_value_of_its_anchor() -> None:
     text = graders(
         "  - {type: text, name: a, config: &c {contains: [x]}}\n  - {type: text, name: b, config: *c}\n"
     )

@@ -6,7 +6,7 @@ from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, pro
 from waza_language_server.syntax.tried_edits import apply
 
 
-def test_a_fraction_beyond_the_limits_of_a_whole_number_is_told_once() -> None:
+def test_a_fraction_beyond_the_limits_of_a_whole_number_is_reported_once() -> None:
     text = EVAL.replace("timeout_seconds: 60", "timeout_seconds: 0.5")
     [problem] = problems(text, "eval")
     assert [apply(text, fix.edits) for fix in problem.fixes] == [text.replace("0.5", "1")]

@@ -21,7 +21,7 @@ PARTS = """\
 - the end of the text"""
 
 
-def test_groups_alternatives_classes_quantifiers_and_anchors_are_told() -> None:
+def test_groups_alternatives_classes_quantifiers_and_anchors_are_reported() -> None:
     assert explained(r"^(?P<kind>error|warn(ing)?)\s+[^a-z_]{2,}?$") == PARTS
     assert explained(r"^(?<kind>error|warn(ing)?)[[:space:]]+[^a-z_]{2,}?\z") is not None
 

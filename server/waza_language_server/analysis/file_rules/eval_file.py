@@ -36,7 +36,7 @@ def rows(view: FileView) -> Iterator[Problem]:
 
 
 def weights(view: FileView) -> Found:
-    """Yield the weights of the metrics when they do not add up to one; a metric without weight may be one."""
+    """Yield the last weight if the weights of the metrics do not add up to 1."""
     metrics = view.tree.root.get("metrics") if view.kind == "eval" and view.tree.root is not None else None
     nodes: list[tuple[Node, float]] = []
     for metric in metrics.target.each_item() if metrics is not None else ():

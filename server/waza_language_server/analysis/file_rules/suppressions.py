@@ -59,15 +59,14 @@ def _unknown(
         return
     intended = nearest(written, known) if with_fix else None
     fixes: tuple[Fix, ...] = ()
-    advice = (
-        f"; write {listed(SETTABLE_SEVERITIES)}" if what == "severity" else ", so this comment has no effect"
-    )
+    advice = ", so this comment has no effect."
+    if what == "severity":
+        advice = f"; write {listed(SETTABLE_SEVERITIES)}."
     if intended is not None:
         advice = f"; did you mean `{intended}`?"
         preferred = slip_of(written, known) == intended
         fixes = (Fix(f"Change to `{intended}`", (Edit(span, intended),), preferred=preferred),)
-    message = f"There is no {what} `{printable(written)}`{advice}"
-    yield Problem(CODE, span, message if message.endswith("?") else f"{message}.", "information", fixes)
+    yield Problem(CODE, span, f"There is no {what} `{printable(written)}`{advice}", "information", fixes)
 
 
 _MODELINE = compiled_later(

@@ -26,7 +26,7 @@ def unknown_type(subject: Subject, node: Node, written: str) -> Problem:
             return Problem("unknown-grader-type", subject.value_span(node), message, "information")
         message = f"{words} The types are {listed(current, 'and')}."
     else:
-        intended = _meant_type(subject.catalog, subject.node, written)
+        intended = _intended_type(subject.catalog, subject.node, written)
         guess = f"did you mean `{intended}`? The types are" if intended is not None else "the types are"
         message = f"There is no grader type `{written}`; {guess} {listed(current, 'and')}."
     fixes: tuple[Fix, ...] = ()
@@ -88,7 +88,7 @@ def _type_elsewhere(subject: Subject) -> Problem | None:
     return Problem("misplaced-key", inner.key.span, message, "error", (Fix("Move into this grader", moved),))
 
 
-def _meant_type(catalog: Catalog, entry: Node, written: str) -> str | None:
+def _intended_type(catalog: Catalog, entry: Node, written: str) -> str | None:
     """Return the probable type: one with a similar name, another tool's name, or one that the options fit."""
     plain = written.lower().replace("-", "_")
     alike = nearest(written, (*current_types(catalog), *catalog.grader_types))

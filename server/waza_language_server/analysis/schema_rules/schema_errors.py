@@ -33,6 +33,12 @@ from waza_language_server.text.edit import Fix
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
 
+_RELATIONS = {
+    "minimum": "at least",
+    "maximum": "at most",
+    "exclusiveMinimum": "greater than",
+    "exclusiveMaximum": "less than",
+}
 _MOST_SLIPS = 100
 """The most unknown keys to check in a mapping with unparsed parts."""
 
@@ -100,7 +106,7 @@ def _combined(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> 
 
 
 def _removed(key: UnknownKey) -> str | None:
-    """Return the part that a misspelt key of a file or a task removes from a run; None for another key."""
+    """Return the part of a suite or a task that a misspelt key removes from a run, such as ``graders``."""
     holder = key.mapping.parent
     is_of_suite = holder is None or (holder.kind == "sequence" and len(holder.path) == 1)
     if not is_of_suite or key.home.path != key.mapping.path or len(key.intended) != 1:
@@ -271,14 +277,8 @@ def _value_problem(
             return wrong_values.wrong_type(subject, node, shape, kind.types)
         case "enum" | "const":
             return wrong_values.not_allowed(subject, node, shape, shape.enum)
-        case "minimum":
-            return wrong_values.out_of_range(subject, node, shape, "at least", kind.limit)
-        case "maximum":
-            return wrong_values.out_of_range(subject, node, shape, "at most", kind.limit)
-        case "exclusiveMinimum":
-            return wrong_values.out_of_range(subject, node, shape, "greater than", kind.limit)
-        case "exclusiveMaximum":
-            return wrong_values.out_of_range(subject, node, shape, "less than", kind.limit)
+        case "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum":
+            return wrong_values.out_of_range(subject, node, shape, _RELATIONS[keyword], kind.limit)
         case "minItems" | "minLength" | "minProperties":
             return wrong_values.empty(subject, node, shape, kind.limit)
         case "maxItems" | "maxLength" | "maxProperties":

@@ -300,7 +300,7 @@ def is_likelier_typo(mapping: Node, shape: Shape, entry: Entry, known: str) -> b
 
 
 def is_other_name(mapping: Node, shape: Shape, entry: Entry, known: str) -> bool:
-    """Return whether a key is only another name of ``known``: a typo, or a key whose value fits unchanged.
+    """Return whether a key certainly means ``known``: it is a typo, or its value fits unchanged.
 
     Other unknown keys next to it may reverse its meaning, as `should_match: false` next to `pattern`.
     """
@@ -312,7 +312,7 @@ def is_other_name(mapping: Node, shape: Shape, entry: Entry, known: str) -> bool
 
 
 def may_become(shape: Shape, node: Node) -> bool:
-    """Return whether a value fits, or may after a repair: several items, or keys, become no single value."""
+    """Return whether a value fits, or may fit once it is converted: several items never become one value."""
     only_one = not shape.fits("mapping") and not shape.fits("sequence")
     return not only_one or node.kind == "scalar" or (node.kind == "sequence" and len(node.items) == 1)
 
@@ -324,7 +324,7 @@ def may_be_intended(shape: Shape, key: str, entry: Entry) -> bool:
 
 
 def may_hold(shape: Shape, value: Node) -> bool:
-    """Return whether a value may be intended for a key: for a list of strings a number or a switch is not."""
+    """Return whether a value may be intended for a key; a number or a switch is not for a list of strings."""
     node = value.target
     if node.kind != "scalar" or not len(node.span):
         return node.kind != "mapping" or shape.fits("mapping")

@@ -60,7 +60,7 @@ def relative_paths(view: SuiteView) -> Iterator[Problem]:
 
 
 def duplicate_ids(view: SuiteView) -> Found:
-    """Yield duplicate ids of tasks in the same suite, and None after each file."""
+    """Yield the id of a task that another task of the same suite has."""
     document, project = view.document, view.workspace.project
     root, path = document.tree.root, path_of(document.uri)
     node = root.get("id") if root is not None else None
@@ -164,7 +164,7 @@ _LONGEST_PROMPT = 20_000
 
 
 def echoed_prompts(view: SuiteView) -> Found:
-    """Yield the first string of each grader, and of `expected`, that the prompt of its task satisfies.
+    """Yield the first required string of each check that an answer repeating the prompt passes.
 
     The mock answers with the prompt, so suites that run with it are skipped.
     """

@@ -16,7 +16,6 @@ from waza_language_server.analysis.value_rules.inside_values import problem_insi
 from waza_language_server.embedded.languages import load_language
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node
-from waza_language_server.syntax.scalar_map import ScalarMap
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit, Fix
 
@@ -131,7 +130,7 @@ def _of_pattern(tree: Tree, node: Node) -> Iterator[Problem]:
         return
     for finding in load_language("regex").check(node.value).findings:
         if finding.code == "invalid-pattern":
-            yield problem_inside(tree.text, node, ScalarMap.of(tree.text, node), finding, "error")
+            yield problem_inside(tree, node, finding, "error")
 
 
 def _of_unknown_word(schema: Node, key: str) -> Iterator[Problem]:

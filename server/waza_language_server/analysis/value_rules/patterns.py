@@ -19,7 +19,6 @@ from waza_language_server.embedded.languages import load_language
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node
-from waza_language_server.syntax.scalar_map import ScalarMap
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit, Fix
 
@@ -34,12 +33,12 @@ def patterns_of_file(view: FileView) -> Found:
     An invalid one is a warning: a mock server with one is only left out of a run.
     """
     if view.tree.root is not None:
-        top, look = view.catalog.document(view.kind), partial(_of_value, view.tree.text)
+        top, look = view.catalog.document(view.kind), partial(_of_value, view.tree)
         yield from found_outside(view.tree.root, top, look)
 
 
-def _of_value(text: str, node: Node, shape: Shape) -> Iterable[Problem]:
-    return _problems(text, node, "warning") if shape.kind == "regex" else ()
+def _of_value(tree: Tree, node: Node, shape: Shape) -> Iterable[Problem]:
+    return _problems(tree, node, "warning") if shape.kind == "regex" else ()
 
 
 def patterns_of_grader(view: GraderView) -> Found:
@@ -47,18 +46,18 @@ def patterns_of_grader(view: GraderView) -> Found:
     for node, shape in view.located:
         if shape.kind == "regex":
             checkpoint()
-            problems = _problems(view.file.tree.text, node, "error")
+            problems = _problems(view.file.tree, node, "error")
             # Vally runs patterns as JavaScript does, which has what RE2 lacks.
             of_vally = view.file.catalog.of_vally
             yield from (each for each in problems if not of_vally or each.code != "pattern-not-portable")
 
 
-def _problems(text: str, node: Node, severity: Severity) -> Iterator[Problem]:
+def _problems(tree: Tree, node: Node, severity: Severity) -> Iterator[Problem]:
     if node.kind != "scalar":
         return
     for finding in load_language("regex").check(node.value).findings:
         grave = severity if finding.code == "invalid-pattern" else _SEVERITIES[finding.code]
-        yield problem_inside(text, node, ScalarMap.of(text, node), finding, grave)
+        yield problem_inside(tree, node, finding, grave)
 
 
 _BETWEEN_SLASHES = compiled_later(r"/((?:[^/\\]|\\.)+)/([gimsuy]{1,6})")

@@ -221,21 +221,10 @@ def _constant_text(source: PythonSource, constant: ast.expr, use: ast.Name) -> s
 def _only_truth_matters(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
     """Return whether only the truth of the value matters, not the value itself."""
     parent = parents.get(node)
-    match parent:
-        case None | ast.Expression():
-            return True
-        case ast.UnaryOp(op=ast.Not()):
-            return True
-        case ast.BoolOp():
-            return _only_truth_matters(parent, parents)
-        case ast.IfExp(test=test) if test is node:
-            return True
-        case ast.IfExp():
-            return _only_truth_matters(parent, parents)
-        case ast.Call(func=ast.Name(id="bool")):
-            return True
-        case _:
-            return False
+    while isinstance(parent, ast.BoolOp):
+        parent = parents.get(parent)
+    is_negated = isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not)
+    return is_negated or parent is None or isinstance(parent, ast.Expression)
 
 
 def _bind_again(source: PythonSource, scope: Comprehension, known: frozenset[str]) -> str | None:

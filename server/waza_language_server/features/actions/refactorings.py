@@ -82,7 +82,7 @@ def _split(document: Document, node: Node) -> Iterator[CodeAction]:
     parts = conjuncts(scalar.value)
     if len(parts) < 2 or not _are_right(load_language(kind), (scalar.value, *parts)):
         return
-    edits = edits_of_rewrite(document.text, node, scalar, Rewrite("", parts))
+    edits = edits_of_rewrite(document.tree, node, scalar, Rewrite("", parts))
     if edits:
         # One that fails takes only its own share of the score then.
         yield _action(document, f"Split into {len(parts)} assertions", edits)
