@@ -123,7 +123,7 @@ _PLAIN_SIGNS = {
 }
 
 
-def carry_out(command: Callable[[], None]) -> None:
+def run_command_line(command: Callable[[], None]) -> None:
     """Execute a command line.
 
     When the reader of its output has left, the process ends quietly; an unexpected error is printed with its
@@ -146,17 +146,17 @@ def carry_out(command: Callable[[], None]) -> None:
         if _is_nowhere():
             complain("The current folder is gone; change into one that is there.")
         elif error.filename is not None or error.errno not in _WRITE_ERRORS:
-            _tell_traceback(error)
+            _print_traceback(error)
         else:
             drop_output()
             complain_of_output(error)
         sys.exit(FAILED)
     except Exception as error:  # noqa: BLE001 - told, and the end of the process
-        _tell_traceback(error)
+        _print_traceback(error)
         sys.exit(FAILED)
 
 
-def carry_out_application(
+def run_application(
     application: Callable[..., Any], name: str, *, wrong_arguments: int | None = None
 ) -> None:
     """Execute a typer application, printing its own errors like all others.
@@ -215,7 +215,7 @@ def drop_output() -> None:
         os.close(descriptor)
 
 
-def _tell_traceback(error: BaseException) -> None:
+def _print_traceback(error: BaseException) -> None:
     with contextlib.suppress(OSError):
         complain_lines("".join(traceback.format_exception(error)))
 

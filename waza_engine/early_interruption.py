@@ -1,8 +1,9 @@
 """Ctrl-C while a command is still being loaded ends it quietly, as it does afterwards.
 
-Until ``carry_out`` (``command_line.py``) handles interruptions, Python would print where in which import it
-was interrupted. This only applies to a process that begins with the command: one that has loaded more than
-that, a test for example, has its own handling, and so has a shell whose background jobs ignore interruptions.
+Until ``run_command_line`` (``command_line.py``) handles interruptions, Python would print where in which
+import it was interrupted. This only applies to a process that begins with the command: one that has loaded
+more than that, a test for example, has its own handling, and so has a shell whose background jobs ignore
+interruptions.
 
 Architecture invariant: imported before everything else, and imports nothing that takes time.
 """

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from waza_engine.results.json_values import Block, block_of
-from waza_engine.results.reading.formats import read_document, why_unreadable
+from waza_engine.results.reading.formats import read_document, todays_layout, why_unreadable
 from waza_engine.results.reading.missing_results import describe_missing_results
 from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.results.reviews import (
@@ -136,7 +136,7 @@ def recorded_files(given: Path) -> list[Path]:
 def reviewed_document(path: Path) -> Block | None:
     """Return a record with its reviews laid over it, None when it cannot be read."""
     document = read_document(path)
-    return None if document is None else with_reviews(document, path)
+    return None if document is None else with_reviews(todays_layout(document), path)
 
 
 def _which(found: Sequence[Found]) -> str:

@@ -223,7 +223,7 @@ def _executed(
     recommend: bool,
     lay_out: Callable[[_Ended], bool],
 ) -> list[_Ended]:
-    """Carry the plan out, and return the runs that have ended, in its order.
+    """Execute the plan, and return the runs that have ended, in order.
 
     The files of a run are written before its verdict is printed. A JUnit file is written again after each
     suite, so that it has the finished ones if the process is killed.

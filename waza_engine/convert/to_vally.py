@@ -14,7 +14,6 @@ from waza_engine.convert.checks import (
     conditions_of,
     entries_of,
     expected_conditions,
-    grader_of,
     score_decides,
 )
 from waza_engine.convert.comments import Comments, yaml_with
@@ -23,11 +22,11 @@ from waza_engine.graders.base import GraderError
 from waza_engine.graders.behavior import BehaviorConfig
 from waza_engine.graders.matching.tool_patterns import ToolPattern
 from waza_engine.graders.prompt import PromptConfig
+from waza_engine.graders.registry import create
 from waza_engine.graders.score import ScoreGrader
 from waza_engine.graders.skill_invocation import SkillInvocationConfig
 from waza_engine.graders.tool_constraint import ToolConstraintConfig
 from waza_engine.runs.agent.skills import suite_skills
-from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of
 from waza_engine.runs.loading.suite import SuiteTask
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.pattern_syntax import literal_pattern
@@ -37,8 +36,10 @@ from waza_engine.vocabulary import EXPECTED_LISTS, unique_names
 
 _CONFIG = {"trials_per_task", "timeout_seconds", "executor", "model", "judge_model", "skill_directories"}
 _EFFORTS = {"reasoning_effort", "judge_reasoning_effort", "mcp_servers", "pass_score"}
-_TASK = {"id", "name", "description", "enabled", "tags", "inputs", "graders", "expected", "context_dir"}
-_OF_AGENT = {"timeout_seconds", "skill_directories"}
+_TASK = {
+    *("id", "name", "description", "enabled", "tags", "inputs", "graders", "expected", "context_dir"),
+    *("timeout_seconds", "skill_directories"),
+}
 _INPUTS = {"prompt", "prompt_file", "files", "follow_up_prompts"}
 _LONGEST_NAME = 55
 """Of 60 characters that Vally takes; a number may follow."""
@@ -88,22 +89,11 @@ def to_vally(conversion: Conversion, comments: Mapping[int, Comments], head: lis
 
 
 def _stimulus(conversion: Conversion, source: SuiteTask, name: str) -> dict[str, Any] | None:
-    task = source.task
-    if task is None or not task.enabled:
-        why = source.error if task is None else "it is switched off by `enabled: false`"
-        conversion.lose(source.path, source.id, why)
+    known = {"": _TASK, "expected": EXPECTED_LISTS, "inputs": _INPUTS}
+    read = conversion.task_and_prompt(source, known)
+    if read is None:
         return None
-    written = written_values(task)
-    conversion.lose_others(source.path, f"{source.id}: ", written, _TASK | _OF_AGENT)
-    expected = written_values(task.expected)
-    conversion.lose_others(source.path, f"{source.id}: expected.", expected, set(EXPECTED_LISTS))
-    inputs = written_values(task.inputs)
-    conversion.lose_others(source.path, f"{source.id}: inputs.", inputs, _INPUTS)
-    try:
-        prompt = prompt_of(task, source.path)
-    except WorkspaceError as error:
-        conversion.lose(source.path, source.id, str(error))
-        return None
+    task, prompt = read
     turns = task.inputs.follow_up_prompts
     rubric: list[str] = []
     graders = list(_graders(conversion, source, task, rubric))
@@ -157,7 +147,7 @@ def _graders(
 def _counterparts(
     conversion: Conversion, path: Path, place: str, entry: GraderEntry, rubric: list[str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    grader = grader_of(entry)
+    grader = create(entry)
     config: Any = grader.config
     conditions = conditions_of(grader)
     if conditions is not None:

@@ -324,7 +324,7 @@ class CopilotExecutor(Executor):
         ``ExecutorError`` when the agent cannot be used.
         """
         turn = _Turn(request, self._provider)
-        done = self._thread.submit(self._carry_out(turn))
+        done = self._thread.submit(self._execute(turn))
         self._under_way.add(done)
 
         def cancel() -> None:
@@ -356,15 +356,15 @@ class CopilotExecutor(Executor):
             for runtime in self._runtimes:
                 runtime.kill()
 
-    async def _carry_out(self, turn: _Turn) -> None:
+    async def _execute(self, turn: _Turn) -> None:
         request = turn.request
         try:
             async with asyncio.timeout(request.timeout_seconds):
                 runtime, sessions = await self._running(request)
                 async with asyncio.timeout(request.first_event_timeout_seconds or None) as silence:
-                    await turn.carry_out(runtime, sessions, silence)
+                    await turn.execute(runtime, sessions, silence)
         except TimeoutError:
-            if turn.heard.is_set() or not request.first_event_timeout_seconds:
+            if turn.begun.is_set() or not request.first_event_timeout_seconds:
                 turn.error = f"the agent did not finish within {in_seconds(request.timeout_seconds)}"
             else:
                 seconds = min(request.first_event_timeout_seconds, request.timeout_seconds)
@@ -393,9 +393,9 @@ class _Turn:
     def __init__(self, request: ExecutionRequest, provider: CopilotProvider | None) -> None:
         self.request = request
         self.error = ""
-        self.heard = asyncio.Event()
+        self.begun = asyncio.Event()
         self._provider = provider
-        self._record = TurnRecord(request.watch, request.paid)
+        self._record = TurnRecord(request.on_tool_call, request.on_answer)
         self._session = request.session or ""
         self._totals: Usage | None = None
         self._over = asyncio.Event()
@@ -417,14 +417,14 @@ class _Turn:
             error=self.error or None,
         )
 
-    async def carry_out(self, runtime: Runtime, sessions: Sessions, silence: asyncio.Timeout) -> None:
+    async def execute(self, runtime: Runtime, sessions: Sessions, silence: asyncio.Timeout) -> None:
         """Send the prompt and wait until the agent is idle. ``silence`` ends with its first event.
 
         Raises ``ExecutorError`` when there is no session for it.
         """
         async with sessions.using(self.request) as found:
             self._session = found.id
-            withdraw = found.session.on(self._hear)
+            withdraw = found.session.on(self._handle)
             try:
                 await self._converse(found.session, runtime, silence)
             finally:
@@ -442,20 +442,20 @@ class _Turn:
                 await _first_of(runtime.died, seconds=_GRACE_SECONDS)
             self.error = _DIED if runtime.died.is_set() else f"the agent takes no prompt: {error}"
             return
-        await _first_of(self.heard, runtime.died)
+        await _first_of(self.begun, runtime.died)
         silence.reschedule(None)
         await _first_of(self._over, runtime.died)
         if self._record.error:
             # The agent reports details of its failure immediately.
             await _first_of(self._idle, runtime.died, seconds=_GRACE_SECONDS)
-            self.error = self._told_error()
+            self.error = self._error_message()
         elif runtime.died.is_set() and not self._over.is_set():
             self.error = _DIED
         else:
             self.error = self._broken_server()
 
-    def _hear(self, event: SessionEvent) -> None:
-        self.heard.set()
+    def _handle(self, event: SessionEvent) -> None:
+        self.begun.set()
         if event.type is SessionEventType.UNKNOWN:
             return
         document = cast("Any", event).to_dict()
@@ -488,7 +488,7 @@ class _Turn:
         why = " ".join(broken[name].split()).rstrip(".") or "the agent does not say why"
         return f"the MCP server `{name}` did not start: {why}"
 
-    def _told_error(self) -> str:
+    def _error_message(self) -> str:
         record, provider = self._record, self._provider
         if provider is not None and record.status_code in (401, 403):
             message = f"the provider at `{provider.host}` refused the key (HTTP {record.status_code})"

@@ -101,7 +101,9 @@ def estimated(settings: RunSettings) -> SuiteEstimate:
     if cache_directory(settings, suite, project) is not None:
         # Tasks with a cached result are only known when they are due.
         return _of_all(suite, tasks, {}, None, settings, prompts)
-    runs = [run for run in expenses_of(suite.directory, suite.path.name) if _is_alike(run, suite)]
+    # Another executor has other durations and tools.
+    executor = suite.spec.config.executor
+    runs = [run for run in expenses_of(suite.directory, suite.path.name) if run.header.executor == executor]
     model = suite.spec.config.model
     known: dict[str, _Known] = {}
     for task in tasks:
@@ -110,11 +112,6 @@ def estimated(settings: RunSettings) -> SuiteEstimate:
             votes = _votes(task)
             known[task.source.id] = _average(found, found.tasks[task.source.id], model, suite, votes)
     return _of_all(suite, tasks, known, runs[0] if runs else None, settings, prompts)
-
-
-def _is_alike(run: RunExpenses, suite: Suite) -> bool:
-    """Return whether the same executor answered: another one has other durations and tools."""
-    return run.header.executor == suite.spec.config.executor
 
 
 def _of_all(

@@ -223,7 +223,7 @@ class Turn:
             ToolCall(clean(call.function.name), _arguments(call) or {}, call.id or "")
             for call in answer.calls
         )
-        self._request.paid(PaidAnswer(text, calls, self._usage_of([spent])))
+        self._request.on_answer(PaidAnswer(text, calls, self._usage_of([spent])))
 
     def _called(self, calls: Sequence[RequestedCall]) -> Iterator[tuple[str, str]]:
         """Execute tool calls in order; yield their ids and results."""
@@ -234,7 +234,7 @@ class Turn:
             name, given = clean(call.function.name), arguments or {}
             start = {"tool_call_id": identifier, "tool_name": name, "arguments": given}
             self._record("tool.execution_start", **start)
-            self._request.watch(ToolCall(name, given, identifier))
+            self._request.on_tool_call(ToolCall(name, given, identifier))
             outcome = self._outcome(name, arguments)
             text = clean(outcome.text)
             result = {"content": text}

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from waza_engine.counting import without_middle
 from waza_engine.graders.base import GraderError, GradingContext, Verdict
 from waza_engine.graders.judge import JudgeError
 from waza_engine.graders.judging.judges import ask, without_judge
@@ -73,7 +74,7 @@ def section(title: str, tag: str, text: str) -> str:
     while f"</{free}>" in text:
         number += 1
         free = f"{tag}_{number}"
-    return f"## {title}\n\n<{free}>\n{_shortened(text.strip(chr(10)), _LONGEST) or _NOTHING}\n</{free}>"
+    return f"## {title}\n\n<{free}>\n{without_middle(text.strip(chr(10)), _LONGEST) or _NOTHING}\n</{free}>"
 
 
 def _source(written: str, context: GradingContext) -> Callable[[], str] | None:
@@ -142,7 +143,7 @@ def _tool_calls(calls: Iterable[ToolCall] | None) -> str:
 
 def _result(value: Any) -> str:
     content = cast("Mapping[str, Any]", value).get("content") if isinstance(value, Mapping) else None
-    return _shortened(_as_text(value if content is None else content), _LONGEST_VALUE)
+    return without_middle(_as_text(value if content is None else content), _LONGEST_VALUE)
 
 
 _SOURCES: Mapping[str, Callable[[GradingContext], str]] = {
@@ -190,14 +191,6 @@ _SOURCES: Mapping[str, Callable[[GradingContext], str]] = {
 
 def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _shortened(text: str, longest: int) -> str:
-    """Return the beginning and the end of a string that is too long for a judge."""
-    if len(text) <= longest:
-        return text
-    half = longest // 2
-    return f"{text[:half]}\n… ({len(text) - 2 * half} characters left out) …\n{text[-half:]}"
 
 
 DEFAULT_THRESHOLD = 0.75

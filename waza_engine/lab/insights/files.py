@@ -108,8 +108,7 @@ class DiffInsight(Insight[DiffGrader]):
         if key == "snapshot" and expected.snapshot:
             return self._explained_snapshot(context, expected.snapshot, content)
         if rest and isinstance(rest[0], int):
-            fragment = expected.contains[rest[0]]
-            wanted = fragment.removeprefix("+").removeprefix("-" if fragment[:1] == "-" else "").strip()
+            _, wanted = sign_and_text(expected.contains[rest[0]])
             return explained_text(wanted, decoded(content), ignore_case=False, wherein=expected.path)
         return None
 
@@ -129,12 +128,9 @@ class DiffInsight(Insight[DiffGrader]):
                     place = workspace_path(context.workspace, expected.path)
                     written.append(read_workspace_file(context.workspace, place).decode("utf-8"))
         if key == "contains" and rest and isinstance(rest[0], int):
-            fragment = expected.contains[rest[0]]
-            sign = fragment[:1] if fragment[:1] == "+" else ""
-            if fragment[:1] != "-":
-                wanted = fragment.removeprefix("+").strip()
-                for one in proposed_texts(path, wanted, written, ignore_case=False):
-                    yield replace(one, value=f"{sign}{one.value}")
+            sign, wanted = sign_and_text(expected.contains[rest[0]])
+            for one in proposed_texts(path, wanted, written, ignore_case=False) if sign != "-" else ():
+                yield replace(one, value=f"{sign}{one.value}")
         elif expected.snapshot and contexts:
             place, folder = self.grader.snapshot_place(contexts[0], expected.snapshot)
             homes = [folder] if folder else [contexts[0].suite_directory, contexts[0].fixtures_directory]

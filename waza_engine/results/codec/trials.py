@@ -510,10 +510,10 @@ def verdict_blocks(trial: Block) -> dict[str, Block]:
 
 
 def verdict_count(task: Block) -> int:
-    """Return how many verdicts an element of ``tasks`` has, without reading them."""
-    trials = blocks_of(task.get("runs"))
+    """Return how many verdicts an element of ``tasks`` has, in any format, without reading them."""
+    trials = [*blocks_of(task.get("runs")), *blocks_of(task.get("trials"))]
     judged = chain(trials, *(blocks_of(trial.get("checkpoints")) for trial in trials))
-    return sum(len(block_of(each, "validations")) for each in judged)
+    return sum(len(block_of(each, "validations")) + len(block_of(each, "grader_results")) for each in judged)
 
 
 def verdicts_of(trial: Block) -> dict[str, Validation]:
@@ -530,7 +530,8 @@ def verdict_of(name: str, verdict: Block) -> Validation:
         text_of(found("type")),
         score_of(found("score")),
         found("passed") is True,
-        text_of(found("feedback")),
+        # Files of the Python era have ``message``.
+        text_of(found("feedback")) or text_of(found("message")),
         effective_weight(number(found("weight"))),
         _status(found("status") or details.get("status")),
         details,
@@ -570,7 +571,7 @@ def verdict_document(verdict: Validation) -> Json:
 
 
 def _status(written: object) -> VerdictStatus:
-    """Return the status; upstream writes none, and marks a pending review in ``details``."""
+    """Return the status; upstream writes none, and the Python era marks a review to come in ``details``."""
     match written:
         case "pending" | "calibration_pending":
             return "pending"

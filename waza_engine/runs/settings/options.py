@@ -20,7 +20,7 @@ from waza_engine.results.record import RunHeader
 from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask
 from waza_engine.runs.settings.table import RETRIES, RunSettings, Setting, setting_rows
 from waza_engine.scoring.statistics import BOOTSTRAP_SEED
-from waza_engine.spec.eval_config import EvalConfig, Provider
+from waza_engine.spec.eval_config import Provider
 from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spec.loading import find_project_config, load_project_config
 from waza_engine.spec.problems import SuiteFileError
@@ -246,21 +246,15 @@ def run_header(
                 "resumed": resumed,
                 "shard": shard,
                 "graders_of": len(grader_names) if settings.graders else None,
-                **_executor_settings(config),
+                "provider": None if config.provider is None else _provider(config.provider),
+                "workspace_tools": list(config.workspace_tools),
+                "adapter": config.adapter,
+                "recording": config.recording,
                 "versions": _versions(library),
             }
         )
         | {"inject_skill_body": config.inject_skill_body, "bootstrap_seed": BOOTSTRAP_SEED},
     )
-
-
-def _executor_settings(config: EvalConfig) -> Mapping[str, Any]:
-    return {
-        "provider": None if config.provider is None else _provider(config.provider),
-        "workspace_tools": list(config.workspace_tools),
-        "adapter": config.adapter,
-        "recording": config.recording,
-    }
 
 
 def _provider(provider: Provider) -> Mapping[str, Any]:

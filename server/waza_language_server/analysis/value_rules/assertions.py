@@ -48,7 +48,7 @@ def assertions(view: GraderView) -> Found:
                 yield problem_inside(text, node, scalar, finding, _SEVERITIES.get(finding.code, "error"))
 
 
-def javascript_meant(view: GraderView) -> Iterator[Problem]:
+def undeclared_javascript(view: GraderView) -> Iterator[Problem]:
     """Yield the hint to set ``language`` when all assertions of a grader are JavaScript."""
     tree, entry = view.file.tree, view.entry
     written = [node for node, kind in _written_in(view) if kind == _ASSERTION]

@@ -244,8 +244,8 @@ def _bind_again(source: PythonSource, scope: Comprehension, known: frozenset[str
     outside = resolve_names(ast.Expression(_as_lambda(first.iter)), known).failing
     names = list(dict.fromkeys(use.node.id for use in (*inside, *outside) if use.reason == "vanishing"))
     last_part = scope.value if isinstance(scope, ast.DictComp) else scope.elt
-    before, behind = source.end(last_part), source.start(first.target)
-    clause = [t for t in source.tokens if t.text == "for" and before <= t.start and t.end <= behind]
+    end, start = source.end(last_part), source.start(first.target)
+    clause = [t for t in source.tokens if t.text == "for" and end <= t.start and t.end <= start]
     if not names or len(clause) != 1:
         return None
     bound = f"for {names[0]} in [{names[0]}] " if len(names) == 1 else _bind_several(names)

@@ -2,12 +2,12 @@
 
 import type { RunEvent } from "./runEvents";
 
-const BETWEEN = " · ";
+const SEPARATOR = " · ";
 /** Characters that a reason needs to say anything. */
-const LEAST_SHOWN = 30;
+const MIN_REASON_LENGTH = 30;
 /** Characters of a trigger prompt in progress. */
-const PROMPT_SHOWN = 40;
-const LOST_SERVER = "the run was interrupted: the language server stopped; what was finished is kept";
+const MAX_PROMPT_LENGTH = 40;
+const SERVER_LOST = "the run was interrupted: the language server stopped; what was finished is kept";
 const JUDGE_EXECUTOR = "waza.run.judgeExecutor";
 /** A variable that holds a key: named so, or said to be one. */
 const KEY_VARIABLE = /`([A-Z][A-Z0-9_]*(?:KEY|TOKEN))`|variable `(\w+)`, which `provider\.api_key_env` names|\bkey in `(\w+)`|refused the key [^;]*; check `(\w+)`/u;
@@ -27,11 +27,11 @@ const SETTINGS: Readonly<Record<string, string>> = {
 export const INTERRUPTED: RunEvent = {
     kind: "ended",
     status: "error",
-    conclusion: { verdict: "interrupted", words: LOST_SERVER, reasons: [LOST_SERVER] },
+    conclusion: { verdict: "interrupted", words: SERVER_LOST, reasons: [SERVER_LOST] },
 };
 
 /** How far a run is. */
-export class RunState {
+export class RunProgress {
     private readonly busy = new Map<string, string>();
     private last = "";
     private completed = 0;
@@ -48,7 +48,7 @@ export class RunState {
         const key = `${event.task ?? event.item ?? ""} ${event.trial ?? 0}`;
         if (event.kind === "started" && (event.trial !== undefined || isOfPrompt)) {
             const [trial, name] = [event.trial ?? 1, event.label ?? event.task ?? ""];
-            this.busy.set(key, [isOfPrompt ? shortened(name, PROMPT_SHOWN) : name, trial > 1 ? `trial ${trial}` : ""].filter(Boolean).join(" · "));
+            this.busy.set(key, [isOfPrompt ? shortened(name, MAX_PROMPT_LENGTH) : name, trial > 1 ? `trial ${trial}` : ""].filter(Boolean).join(" · "));
         } else if (event.kind === "asking" || event.kind === "grading") {
             const named = this.busy.get(key)?.replace(/ \u00b7 grading$/u, "");
             if (named !== undefined) {
@@ -68,15 +68,15 @@ export class RunState {
     /** Returns the progress: `3/12 · greets · trial 2 · 0:34 · $0.22`. */
     progress(elapsedMilliseconds: number): string {
         const counted = this.total > 0 ? `${this.completed}/${this.total}` : "";
-        const now = [...this.busy.values()].at(-1) ?? this.last;
+        const activity = [...this.busy.values()].at(-1) ?? this.last;
         const others = this.busy.size > 1 ? `+${this.busy.size - 1}` : "";
-        return [counted, now, others, clock(elapsedMilliseconds), dollars(this.cost)].filter((word) => word !== "").join(" · ");
+        return [counted, activity, others, clock(elapsedMilliseconds), dollars(this.cost)].filter((word) => word !== "").join(" · ");
     }
 
     /** How it ended, in the words of its conclusion: `2 of 3 tasks passed, 1 failed · 0:34 · $0.22`. */
-    ending(elapsedMilliseconds: number): string {
+    summary(elapsedMilliseconds: number): string {
         // After its name, "the run was" is redundant: `greeter: cancelled; what was finished is kept`.
-        const words = inSettings(this.end?.conclusion?.words ?? this.end?.message ?? this.end?.status ?? "").replace(/^the run was /u, "");
+        const words = optionsToSettings(this.end?.conclusion?.words ?? this.end?.message ?? this.end?.status ?? "").replace(/^the run was /u, "");
         return [words, clock(elapsedMilliseconds), dollars(this.cost)].filter((word) => word !== "").join(" · ");
     }
 }
@@ -97,22 +97,22 @@ function dollars(amount: number | undefined): string {
 }
 
 /** A remedy for a run that could not finish; `command` is that of this extension or of VS Code. */
-export interface WayOut {
+export interface Remedy {
     readonly title: string;
     readonly command: string;
-    readonly argument?: string | Place;
+    readonly argument?: string | FileLocation;
 }
 
 /** Where the file is that a reason speaks of; `line` counts from 1. */
-export interface Place {
+export interface FileLocation {
     readonly file: string;
     readonly line?: number;
 }
 
 /** The buttons that fit a reason, the likeliest first. */
-export function waysOut(reason: string): WayOut[] {
-    const { words, place } = placed(reason);
-    const found: WayOut[] = [];
+export function remediesFor(reason: string): Remedy[] {
+    const { words, place } = splitLocation(reason);
+    const found: Remedy[] = [];
     const packages = /needs packages that are not installed; `((?:pip install|pipx inject|uv (?:tool|pip) install) [^`]+)`/u.exec(words)?.[1];
     if (packages !== undefined) {
         found.push({ title: "Install", command: "waza.addAgents", argument: packages });
@@ -140,46 +140,46 @@ export function waysOut(reason: string): WayOut[] {
 }
 
 /** The buttons that help when an agent or a judge could not answer: it needs a login, a key, or a judge model. */
-export function waysToLogIn(reason: string): WayOut[] {
-    const ways = waysOut(reason).filter(({ command }) => command !== "waza.openFile");
-    return ways.some(({ command, argument }) => command === "waza.logIn" || command === "waza.setProviderKey" || argument === JUDGE_EXECUTOR) ? ways : [];
+export function loginRemedies(reason: string): Remedy[] {
+    const remedies = remediesFor(reason).filter(({ command }) => command !== "waza.openFile");
+    return remedies.some(({ command, argument }) => command === "waza.logIn" || command === "waza.setProviderKey" || argument === JUDGE_EXECUTOR) ? remedies : [];
 }
 
 /** Returns a reason without the absolute paths before it, of a suite and of a file that it names. A line number is put at its end. */
 export function reasonFirst(reason: string): string {
-    const { words, place } = placed(reason);
+    const { words, place } = splitLocation(reason);
     const name = place?.file.split(/[/\\]/u).at(-1) ?? "";
     return place?.line === undefined ? words : `${words} (${name}, line ${String(place.line)})`;
 }
 
 /** Splits a reason from the files before it, and returns the last of them: the one that it is about. */
-export function placed(reason: string): { readonly words: string; readonly place?: Place } {
+export function splitLocation(reason: string): { readonly words: string; readonly place?: FileLocation } {
     const [, file, line, words] = /^((?:\/|[A-Za-z]:\\)[^\n]*?\.\w+):(?:(\d+):)?\s+(.+)$/su.exec(reason) ?? [];
     if (file === undefined || words === undefined) {
-        return { words: inSettings(reason) };
+        return { words: optionsToSettings(reason) };
     }
-    return { place: { file, ...(line === undefined ? {} : { line: Number(line) }) }, ...placed(words) };
+    return { place: { file, ...(line === undefined ? {} : { line: Number(line) }) }, ...splitLocation(words) };
 }
 
 /** Replaces command line options in the engine's advice by settings: `--judge-executor openai` by `waza.run.judgeExecutor: openai`. */
-export function inSettings(words: string): string {
-    return withSettings(words, () => true);
+export function optionsToSettings(words: string): string {
+    return replaceOptions(words, () => true);
 }
 
 /** The same of a text that may quote other programs, which have a `--model` of their own: of the options that the engine alone has. */
-export function ownInSettings(words: string): string {
-    return withSettings(words, (flag) => flag.startsWith("--judge-") || flag === "--max-cost" || flag === "--keep-workspace");
+export function engineOptionsToSettings(words: string): string {
+    return replaceOptions(words, (flag) => flag.startsWith("--judge-") || flag === "--max-cost" || flag === "--keep-workspace");
 }
 
 /** Returns whether the event that ended a run contains a reason, in a sentence of its own or within another one. */
-export function isToldBy(reason: string, end: RunEvent | undefined): boolean {
-    const told = [end?.message, end?.conclusion?.words, ...(end?.conclusion?.reasons ?? [])].join("\n").toLowerCase();
-    return told.includes(reason.replace(/\.$/u, "").toLowerCase());
+export function isReportedBy(reason: string, end: RunEvent | undefined): boolean {
+    const reported = [end?.message, end?.conclusion?.words, ...(end?.conclusion?.reasons ?? [])].join("\n").toLowerCase();
+    return reported.includes(reason.replace(/\.$/u, "").toLowerCase());
 }
 
-function withSettings(words: string, isMeant: (flag: string) => boolean): string {
+function replaceOptions(words: string, isOption: (flag: string) => boolean): string {
     return words.replace(/`(--[a-z-]+)(?: ([^`]+))?`/gu, (written, flag: string, value: string | undefined) => {
-        const setting = isMeant(flag) ? SETTINGS[flag] : undefined;
+        const setting = isOption(flag) ? SETTINGS[flag] : undefined;
         return setting === undefined ? written : `\`${setting}${value === undefined ? "" : `: ${value}`}\``;
     });
 }
@@ -193,8 +193,8 @@ export function shortened(text: string, limit = 80): string {
     if (text.length <= limit) {
         return text;
     }
-    const parts = text.split(BETWEEN);
-    const withoutLast = `${parts.slice(0, -1).join(BETWEEN)} …`;
+    const parts = text.split(SEPARATOR);
+    const withoutLast = `${parts.slice(0, -1).join(SEPARATOR)} …`;
     const longest = Math.max(...parts.map(({ length }) => length));
     const last = parts.at(-1)?.length ?? 0;
     if (parts.length > 1 && text.length - limit <= last && last < longest && withoutLast.length <= limit) {
@@ -202,8 +202,8 @@ export function shortened(text: string, limit = 80): string {
     }
     const at = parts.findIndex(({ length }) => length === longest);
     const room = longest - (text.length - limit);
-    if (parts.length > 1 && room >= LEAST_SHOWN) {
-        return parts.map((part, index) => (index === at ? cut(part, room) : part)).join(BETWEEN);
+    if (parts.length > 1 && room >= MIN_REASON_LENGTH) {
+        return parts.map((part, index) => (index === at ? cut(part, room) : part)).join(SEPARATOR);
     }
     return cut(text, limit);
 }

@@ -6,17 +6,17 @@
 
 import * as vscode from "vscode";
 import type { CodeAction, LanguageClient } from "vscode-languageclient/node";
-import { tellProblem } from "./problems";
+import { showRequestError } from "./requestErrors";
 
 /** The server's description of each: its requirement, its place, and its verdicts; see docs/protocol.md. */
-interface Told {
+interface GraderOffer {
     readonly words: string;
     readonly where: string;
     readonly passes: string;
 }
 
 /** `trial` is the place of the trial that the editor shows. Without a selection the line of the cursor counts. */
-export async function createGraderOfSelection(client: LanguageClient | undefined, { document, selection }: vscode.TextEditor, trial: object): Promise<void> {
+export async function createGraderFromSelection(client: LanguageClient | undefined, { document, selection }: vscode.TextEditor, trial: object): Promise<void> {
     if (client === undefined) {
         return; // the reason was shown
     }
@@ -24,7 +24,7 @@ export async function createGraderOfSelection(client: LanguageClient | undefined
     try {
         const offered = await client.sendRequest<CodeAction[]>("waza/newGraders", { ...trial, text });
         const items = offered.map((action) => {
-            const { words, where, passes } = action.data as Told;
+            const { words, where, passes } = action.data as GraderOffer;
             return { label: words, description: where, detail: passes, action };
         });
         if (items.length === 0) {
@@ -34,15 +34,15 @@ export async function createGraderOfSelection(client: LanguageClient | undefined
         const chosen = await vscode.window.showQuickPick(items, { title: "New Grader", placeHolder: "Choose a check; each names the recorded trials that pass it" });
         const edit = await client.protocol2CodeConverter.asWorkspaceEdit(chosen?.action.edit);
         if (edit !== undefined && (await vscode.workspace.applyEdit(edit))) {
-            await show(edit);
+            await showEdit(edit);
         }
     } catch (error) {
-        void tellProblem(error);
+        void showRequestError(error);
     }
 }
 
 /** Shows where a change of one file begins, in the editor that has the file. */
-async function show(change: vscode.WorkspaceEdit): Promise<void> {
+async function showEdit(change: vscode.WorkspaceEdit): Promise<void> {
     const [[uri, edits] = [undefined, []]] = change.entries();
     const [edit] = edits;
     if (uri === undefined || edit === undefined) {

@@ -8,11 +8,11 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import { ExecuteCommandRequest, type LanguageClient, type WorkspaceEdit } from "vscode-languageclient/node";
 import { editorOfSuite } from "./activeSuite";
-import { showAdded } from "./addedLines";
+import { revealAddedLines } from "./addedLines";
 import { plain } from "./messages";
-import { tellProblem } from "./problems";
+import { showRequestError } from "./requestErrors";
 import type { AnsweredTask } from "./resultHtml";
-import { chosenIn, promptIn, runnablesIn, suiteIdOf, suiteOf, taskIn, taskOf, whyNoId } from "./runnables";
+import { runnableAt, promptOf, runnablesIn, suiteIdOf, suiteOf, taskId, taskOf, taskIdProblem } from "./runnables";
 import { SKILL_GLOB } from "./suiteFiles";
 import { runnableOf } from "./testing/reports";
 import { isTrustedFor, DRAFTS_NEED_TRUST } from "./trust";
@@ -90,7 +90,7 @@ export async function createTask(connect: Connect, shown?: string): Promise<void
         title: "New Task",
         prompt: "The id of the task, the name of its file",
         placeHolder: "explains-loops",
-        validateInput: async (text) => whyNoId(text, taken) ?? (await whyNoTask(connect, suite, text)),
+        validateInput: async (text) => taskIdProblem(text, taken) ?? (await whyNoTask(connect, suite, text)),
     });
     if (id === undefined) {
         return;
@@ -113,7 +113,7 @@ export async function saveRecordAsTask(connect: Connect, item: string, record?: 
         return;
     }
     const [suite = "", task] = runnableOf(item).split("::");
-    if (promptIn(item) !== undefined || task === "") {
+    if (promptOf(item) !== undefined || task === "") {
         void vscode.window.showInformationMessage("Choose a task that was run: its recorded answer becomes a new task.");
         return;
     }
@@ -126,7 +126,7 @@ export async function saveRecordAsTask(connect: Connect, item: string, record?: 
         title: "Save Record as Task",
         prompt: "The id of the new task, the name of its file",
         placeHolder: "explains-loops-again",
-        validateInput: async (text) => whyNoId(text, taken) ?? (await whyNoTask(connect, suiteOf(suite), text, "waza.saveRecordAsTask")),
+        validateInput: async (text) => taskIdProblem(text, taken) ?? (await whyNoTask(connect, suiteOf(suite), text, "waza.saveRecordAsTask")),
     });
     if (name !== undefined) {
         const trial = /#trial-(\d+)/u.exec(item)?.[1];
@@ -150,9 +150,9 @@ async function chosenAnswer(connect: Connect, suite: string, record: string | un
         }
         const options = { title: "Save Record as Task", placeHolder: "The task whose answer becomes a new task" };
         const chosen = rows.length < 2 ? rows[0] : await vscode.window.showQuickPick(rows, options);
-        return chosen === undefined ? undefined : taskIn(suite, chosen.each.id);
+        return chosen === undefined ? undefined : taskId(suite, chosen.each.id);
     } catch (error) {
-        void tellProblem(error);
+        void showRequestError(error);
         return undefined;
     }
 }
@@ -183,7 +183,7 @@ export async function createGrader(connect: Connect): Promise<void> {
     const before = document.getText();
     const made = await ask(connect, "waza.newGrader", { file: document.uri.fsPath, type: chosen.label });
     if (made !== undefined) {
-        await showAdded(document, before, made.name ?? "");
+        await revealAddedLines(document, before, made.name ?? "");
     }
 }
 
@@ -230,7 +230,7 @@ async function suiteInFront(connect: Connect, shown?: string): Promise<InFront |
         return undefined;
     }
     const document = (await editorOfSuite(client, shown))?.document;
-    const id = document === undefined ? undefined : chosenIn(await runnablesIn(client, document), "suite", 0);
+    const id = document === undefined ? undefined : runnableAt(await runnablesIn(client, document), "suite", 0);
     if (document !== undefined && id === undefined) {
         void vscode.window.showInformationMessage("Open an eval file or a task of a suite first.");
     }
@@ -278,7 +278,7 @@ async function ask(connect: Connect, command: string, argument: object): Promise
     try {
         return (await client.sendRequest(ExecuteCommandRequest.type, { command, arguments: [argument] })) as Made;
     } catch (error) {
-        void tellProblem(error);
+        void showRequestError(error);
         return undefined;
     }
 }

@@ -8,14 +8,14 @@ import * as vscode from "vscode";
 import { CodeLensRequest, type CodeLens, type LanguageClient } from "vscode-languageclient/node";
 
 /** Lines of a file that is long. */
-const LONG = 1_000;
+const LONG_FILE_LINES = 1_000;
 /** Lines above and below the visible ones whose lenses are shown, too. */
-const AROUND = 50;
+const MARGIN_LINES = 50;
 const DELAY_MILLISECONDS = 100;
 
 type Provide = (document: vscode.TextDocument, token: vscode.CancellationToken) => vscode.ProviderResult<vscode.CodeLens[]>;
 
-export class LensesInView implements vscode.Disposable {
+export class VisibleLenses implements vscode.Disposable {
     /** By the URIs of long documents: the lines whose lenses are shown. */
     private readonly shown = new Map<string, readonly vscode.Range[]>();
     private readonly listeners: vscode.Disposable;
@@ -24,11 +24,11 @@ export class LensesInView implements vscode.Disposable {
     constructor(private readonly client: () => LanguageClient | undefined) {
         this.listeners = vscode.Disposable.from(
             vscode.window.onDidChangeTextEditorVisibleRanges(({ textEditor }) => {
-                this.follow(textEditor);
+                this.refreshIfMoved(textEditor);
             }),
             vscode.window.onDidChangeVisibleTextEditors((editors) => {
                 editors.forEach((editor) => {
-                    this.follow(editor);
+                    this.refreshIfMoved(editor);
                 });
             }),
             vscode.workspace.onDidCloseTextDocument(({ uri }) => this.shown.delete(uri.toString())),
@@ -38,7 +38,7 @@ export class LensesInView implements vscode.Disposable {
     /** Answers as a provider of lenses does; `next` asks the server for those of the whole document. */
     async provide(document: vscode.TextDocument, token: vscode.CancellationToken, next: Provide): Promise<vscode.CodeLens[]> {
         const client = this.client();
-        if (document.lineCount <= LONG || !["yaml", "json"].includes(document.languageId) || client === undefined) {
+        if (document.lineCount <= LONG_FILE_LINES || !["yaml", "json"].includes(document.languageId) || client === undefined) {
             this.shown.delete(document.uri.toString());
             return (await next(document, token)) ?? [];
         }
@@ -53,7 +53,7 @@ export class LensesInView implements vscode.Disposable {
         this.listeners.dispose();
     }
 
-    private follow({ document, visibleRanges }: vscode.TextEditor): void {
+    private refreshIfMoved({ document, visibleRanges }: vscode.TextEditor): void {
         const shown = this.shown.get(document.uri.toString());
         if (shown === undefined || visibleRanges.every((range) => shown.some((each) => each.contains(range)))) {
             return;
@@ -85,16 +85,16 @@ async function lensesIn(
 function linesAround(document: vscode.TextDocument): vscode.Range[] {
     const editors = vscode.window.visibleTextEditors.filter((editor) => editor.document === document);
     const views = editors.flatMap(({ visibleRanges }) =>
-        visibleRanges.map(({ start, end }) => new vscode.Range(Math.max(0, start.line - AROUND), 0, end.line + AROUND, 0)),
+        visibleRanges.map(({ start, end }) => new vscode.Range(Math.max(0, start.line - MARGIN_LINES), 0, end.line + MARGIN_LINES, 0)),
     );
-    const apart: vscode.Range[] = [];
+    const merged: vscode.Range[] = [];
     for (const view of views.sort((one, other) => one.start.compareTo(other.start))) {
-        const last = apart.at(-1);
+        const last = merged.at(-1);
         if (last?.end.isAfterOrEqual(view.start)) {
-            apart[apart.length - 1] = last.union(view);
+            merged[merged.length - 1] = last.union(view);
         } else {
-            apart.push(view);
+            merged.push(view);
         }
     }
-    return apart;
+    return merged;
 }

@@ -4,10 +4,10 @@ import path from "node:path";
 import { test } from "node:test";
 import type { RunEvent } from "../src/runEvents";
 import { lineOf } from "../src/runLog";
-import { INTERRUPTED, isToldBy, ownInSettings, reasonFirst, RunState, shortened, waysOut, waysToLogIn, type WayOut } from "../src/runWords";
+import { INTERRUPTED, isReportedBy, engineOptionsToSettings, reasonFirst, RunProgress, shortened, remediesFor, loginRemedies, type Remedy } from "../src/runProgress";
 
-function after(...events: RunEvent[]): RunState {
-    const state = new RunState();
+function after(...events: RunEvent[]): RunProgress {
+    const state = new RunProgress();
     events.forEach((event) => {
         state.take(event);
     });
@@ -49,13 +49,13 @@ void test("a run that waits for its turn says what for, until it begins", () => 
 
 void test("at the end: what the engine says of it, how long it took, what it has cost", () => {
     const ended: RunEvent = { kind: "ended", conclusion: { verdict: "failed", words: "2 of 3 tasks passed, 1 failed", reasons: ["1 task failed"] } };
-    assert.equal(after(ended).ending(61_000), "2 of 3 tasks passed, 1 failed · 1:01");
-    assert.equal(after({ kind: "failed", task: "asks", trial: 1, cost_usd: 0.224 }, ended).ending(0), "2 of 3 tasks passed, 1 failed · 0:00 · $0.22");
+    assert.equal(after(ended).summary(61_000), "2 of 3 tasks passed, 1 failed · 1:01");
+    assert.equal(after({ kind: "failed", task: "asks", trial: 1, cost_usd: 0.224 }, ended).summary(0), "2 of 3 tasks passed, 1 failed · 0:00 · $0.22");
 });
 
 void test("a run whose server is gone says so, and that what was finished is kept", () => {
     assert.equal(
-        after(INTERRUPTED).ending(12_000),
+        after(INTERRUPTED).summary(12_000),
         "interrupted: the language server stopped; what was finished is kept · 0:12",
     );
 });
@@ -63,14 +63,14 @@ void test("a run whose server is gone says so, and that what was finished is kep
 void test("a reason that the end of a run has told is not told again", () => {
     const words = "the run was interrupted: the engine was ended by signal 9; what was finished is kept";
     const killed: RunEvent = { kind: "ended", status: "error", conclusion: { verdict: "interrupted", words, reasons: [words] } };
-    assert.equal(isToldBy("The engine was ended by signal 9.", killed), true);
-    assert.equal(isToldBy("The results could not be written.", killed), false);
-    assert.equal(isToldBy("The engine was ended by signal 9.", undefined), false);
+    assert.equal(isReportedBy("The engine was ended by signal 9.", killed), true);
+    assert.equal(isReportedBy("The results could not be written.", killed), false);
+    assert.equal(isReportedBy("The engine was ended by signal 9.", undefined), false);
 });
 
 void test("the buttons of a message fit its reason", () => {
-    const shown = (argument: WayOut["argument"]) => (typeof argument === "object" ? [argument.file, argument.line] : [argument]);
-    const commands = (reason: string) => waysOut(reason).map(({ command, argument }) => [command, ...shown(argument)].filter(Boolean).join(" "));
+    const shown = (argument: Remedy["argument"]) => (typeof argument === "object" ? [argument.file, argument.line] : [argument]);
+    const commands = (reason: string) => remediesFor(reason).map(({ command, argument }) => [command, ...shown(argument)].filter(Boolean).join(" "));
     // The engine's tests hold that these are its words.
     const said = JSON.parse(fs.readFileSync(path.join(process.cwd(), "test", "reasons.json"), "utf8")) as { reason: string; buttons: string[] }[];
     said.forEach(({ reason, buttons }) => {
@@ -92,22 +92,22 @@ void test("what the command line calls an option is a setting here, and a judge 
     const reason = "/a/eval.yaml: nobody can judge for `kind`: the executor `mock` has no model; name one with `--judge-executor`, such as `--judge-executor openai`";
     const setting = "waza.run.judgeExecutor";
     assert.equal(reasonFirst(reason), `nobody can judge for \`kind\`: the executor \`mock\` has no model; name one with \`${setting}\`, such as \`${setting}: openai\``);
-    assert.deepEqual(waysOut(reason)[0], { title: "Choose Judge", command: "workbench.action.openSettings", argument: setting });
+    assert.deepEqual(remediesFor(reason)[0], { title: "Choose Judge", command: "workbench.action.openSettings", argument: setting });
     assert.equal(reasonFirst("begin the file with `---`, or name it with `--suite`"), "begin the file with `---`, or name it with `--suite`");
     const ended: RunEvent = { kind: "ended", conclusion: { verdict: "errored", words: "name one with `--judge-executor`", reasons: [] } };
-    assert.equal(after(ended).ending(0), `name one with \`${setting}\` · 0:00`);
+    assert.equal(after(ended).summary(0), `name one with \`${setting}\` · 0:00`);
 });
 
 void test("a text that may quote other programs keeps their options: those of the judge alone are settings", () => {
-    assert.equal(ownInSettings("say `npm run --model x` or `--model x`, unless `--judge-executor` names one"), "say `npm run --model x` or `--model x`, unless `waza.run.judgeExecutor` names one");
-    assert.equal(ownInSettings("the agent does not report what it uses, so `--max-cost` cannot be kept"), "the agent does not report what it uses, so `waza.run.maxCost` cannot be kept");
+    assert.equal(engineOptionsToSettings("say `npm run --model x` or `--model x`, unless `--judge-executor` names one"), "say `npm run --model x` or `--model x`, unless `waza.run.judgeExecutor` names one");
+    assert.equal(engineOptionsToSettings("the agent does not report what it uses, so `--max-cost` cannot be kept"), "the agent does not report what it uses, so `waza.run.maxCost` cannot be kept");
     assert.equal(lineOf({ kind: "warning", message: "warning: name one with `--judge-model gpt-4o`" }), "warning: warning: name one with `waza.run.judgeModel: gpt-4o`");
     const reason = "the run was cancelled; what was finished is kept";
     assert.equal(lineOf({ kind: "ended", message: reason, conclusion: { verdict: "interrupted", reasons: [reason] } }), `ended: ${reason} · interrupted`);
 });
 
 void test("a login is offered to the agent that has one, and to no other", () => {
-    const titles = (reason: string) => waysToLogIn(reason).map(({ title }) => title);
+    const titles = (reason: string) => loginRemedies(reason).map(({ title }) => title);
     assert.deepEqual(titles("the Copilot agent is not logged in to GitHub; run `/my bin/copilot login` · 0 of 2 tasks passed, 2 in error"), ["Log In", "Choose Executor"]);
     const withoutLogin = "the Copilot agent is not logged in to GitHub; install its login (`npm install -g @github/copilot`), set `COPILOT_GITHUB_TOKEN`";
     assert.deepEqual(titles(withoutLogin), ["Set Key", "Choose Executor"]);
@@ -118,7 +118,7 @@ void test("a login is offered to the agent that has one, and to no other", () =>
 void test("what is too long for the status bar ends with a whole word", () => {
     assert.equal(shortened("greeter: 1 of 2 tasks passed"), "greeter: 1 of 2 tasks passed");
     const cancelled: RunEvent = { kind: "ended", conclusion: { verdict: "interrupted", words: "the run was cancelled; what was finished is kept · 1 of 2 tasks passed, 1 not run", reasons: [] } };
-    assert.equal(shortened(`beta: ${after(cancelled).ending(6_000)}`), "beta: cancelled; what was finished is kept · 1 of 2 tasks passed, 1 not run …");
+    assert.equal(shortened(`beta: ${after(cancelled).summary(6_000)}`), "beta: cancelled; what was finished is kept · 1 of 2 tasks passed, 1 not run …");
     assert.equal(shortened("greeter: the agent is away · 0 of 2 tasks", 30), "greeter: the agent is away …");
     assert.equal(shortened("x".repeat(40), 20), `${"x".repeat(10)} …`);
     const long = "greeter: the agent ended with exit code 3: the backend is away · 0 of 2 tasks passed, 2 in error · 0:01";

@@ -12,9 +12,9 @@ interface Item {
 }
 
 /** Shows where a grader of a task is written, by its label in the Test Explorer; of one that is gone, its task. */
-export async function openJudged(client: LanguageClient, task: string, grader: string): Promise<void> {
-    const below = async (parent: string) => client.sendRequest<Item[]>("waza/tests", { parent });
-    const found = (await below(task)).find(({ label }) => label === grader) ?? (await below(suiteIdOf(task))).find(({ id }) => id === task);
+export async function openGrader(client: LanguageClient, task: string, grader: string): Promise<void> {
+    const childrenOf = async (parent: string) => client.sendRequest<Item[]>("waza/tests", { parent });
+    const found = (await childrenOf(task)).find(({ label }) => label === grader) ?? (await childrenOf(suiteIdOf(task))).find(({ id }) => id === task);
     if (found === undefined) {
         void vscode.window.showInformationMessage("The task and its graders are not in the suite any more.");
         return;

@@ -9,7 +9,7 @@
 import * as path from "node:path";
 import * as vscode from "vscode";
 import {
-    askForServer,
+    probeServer,
     interpreterFromSetting,
     interpretersOnPath,
     nearestVirtualEnvironment,
@@ -18,7 +18,7 @@ import {
     type Rejection,
 } from "./interpreters";
 import type { PrivateEnvironment } from "./privateEnvironment";
-import { whyNotStarted } from "./programs";
+import { startRejection } from "./programs";
 import { selectedInPythonExtension } from "./pythonExtension";
 
 export interface Resolution {
@@ -35,11 +35,11 @@ export async function resolveServer(
     log: vscode.LogOutputChannel,
 ): Promise<Resolution> {
     const folder = workspacePaths()[0];
-    const setting = settingOfInterpreter();
+    const setting = interpreterSetting();
     const interpreters = setting === "" ? await candidates(environment) : [interpreterFromSetting(setting, folder)];
     const rejections: Rejection[] = [];
     for (const interpreter of interpreters) {
-        const answer = await askForServer(interpreter, workingDirectory);
+        const answer = await probeServer(interpreter, workingDirectory);
         if ("version" in answer) {
             log.info(`Language server ${answer.version} in ${interpreter.command} (${interpreter.origin}).`);
             return { server: answer, rejections, setting: setting || undefined };
@@ -59,7 +59,7 @@ export async function candidates(environment: PrivateEnvironment): Promise<Inter
     found.push(...interpretersOnPath(), environment.interpreter);
     const seen = new Set<string>();
     return found.filter((interpreter): interpreter is Interpreter => {
-        if (interpreter === undefined || seen.has(interpreter.command) || whyNotStarted(interpreter.command) !== undefined) {
+        if (interpreter === undefined || seen.has(interpreter.command) || startRejection(interpreter.command) !== undefined) {
             return false;
         }
         seen.add(interpreter.command);
@@ -68,7 +68,7 @@ export async function candidates(environment: PrivateEnvironment): Promise<Inter
 }
 
 /** The value of `waza.interpreter`: in Restricted Mode that of the user, whatever the workspace and its folders say. */
-function settingOfInterpreter(): string {
+function interpreterSetting(): string {
     const settings = vscode.workspace.getConfiguration("waza");
     const value = vscode.workspace.isTrusted ? settings.get<string>("interpreter") : settings.inspect<string>("interpreter")?.globalValue;
     return typeof value === "string" ? value.trim() : "";

@@ -6,10 +6,10 @@ import * as vscode from "vscode";
 import { isSkillFile } from "./suiteFiles";
 
 /** How long a save that something else has begun is waited for. */
-const SAVED_ELSEWHERE_MILLISECONDS = 3_000;
+const OTHER_SAVE_MILLISECONDS = 3_000;
 
 /** Saves what the run will read from disk: every changed file in the suite's folder, and a skill that it is started from. */
-export async function saveFilesOf(suite: string): Promise<boolean> {
+export async function saveBeforeRun(suite: string): Promise<boolean> {
     const folder = path.dirname(suite) + path.sep;
     const active = vscode.window.activeTextEditor?.document;
     const changed = vscode.workspace.textDocuments.filter(
@@ -18,13 +18,13 @@ export async function saveFilesOf(suite: string): Promise<boolean> {
             document.uri.scheme === "file" &&
             (document.uri.fsPath.startsWith(folder) || (document === active && isSkillFile(document.uri.fsPath))),
     );
-    const saved = await Promise.all(changed.map(isSaved));
+    const saved = await Promise.all(changed.map(save));
     return saved.every(Boolean);
 }
 
 /** Saves a file. Before tests VS Code saves all itself, and answers that a second save did nothing while the first may still be on its way. */
-async function isSaved(document: vscode.TextDocument): Promise<boolean> {
-    const deadline = Date.now() + SAVED_ELSEWHERE_MILLISECONDS;
+async function save(document: vscode.TextDocument): Promise<boolean> {
+    const deadline = Date.now() + OTHER_SAVE_MILLISECONDS;
     if (await document.save()) {
         return true;
     }

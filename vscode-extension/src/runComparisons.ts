@@ -2,8 +2,8 @@
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
-import { promptIn, titleOf } from "./runnables";
-import { ownInSettings } from "./runWords";
+import { promptOf, titleOf } from "./runnables";
+import { engineOptionsToSettings } from "./runProgress";
 import { runnableOf } from "./testing/reports";
 
 const SCHEME = "waza-result";
@@ -17,7 +17,7 @@ interface RecordedRun {
     readonly part?: string;
 }
 
-export class ResultDocuments implements vscode.TextDocumentContentProvider, vscode.Disposable {
+export class RunComparisons implements vscode.TextDocumentContentProvider, vscode.Disposable {
     private readonly registration = vscode.workspace.registerTextDocumentContentProvider(SCHEME, this);
 
     constructor(private readonly client: () => LanguageClient | undefined) {}
@@ -28,8 +28,8 @@ export class ResultDocuments implements vscode.TextDocumentContentProvider, vsco
             return "The Waza language server is not running.";
         }
         try {
-            const asked = JSON.parse(uri.query) as unknown;
-            return ownInSettings((await client.sendRequest<{ markdown: string }>("waza/resultDocument", asked)).markdown);
+            const query = JSON.parse(uri.query) as unknown;
+            return engineOptionsToSettings((await client.sendRequest<{ markdown: string }>("waza/resultDocument", query)).markdown);
         } catch (error) {
             return error instanceof Error ? error.message : String(error);
         }
@@ -37,18 +37,18 @@ export class ResultDocuments implements vscode.TextDocumentContentProvider, vsco
 
     /** Shows the changes from an earlier run of the item with an id to its newest one; asks which when there are several. */
     async compare(client: LanguageClient, item: string): Promise<void> {
-        const id = recordedOf(item);
+        const id = recordedItemOf(item);
         const runs = await client.sendRequest<RecordedRun[]>("waza/recordedRuns", { id });
         const [newest, ...earlier] = runs;
         if (newest === undefined || earlier.length === 0) {
             void vscode.window.showInformationMessage("Nothing to compare yet: there are fewer than two runs.");
             return;
         }
-        const picks = earlier.map((run) => ({ label: when(run), description: told(run), run }));
-        const options = { title: "Compare the Last Run With", placeHolder: `the run of ${when(newest)}: ${told(newest)}` };
+        const picks = earlier.map((run) => ({ label: timeOf(run), description: describe(run), run }));
+        const options = { title: "Compare the Last Run With", placeHolder: `the run of ${timeOf(newest)}: ${describe(newest)}` };
         const chosen = picks.length === 1 ? picks[0] : await vscode.window.showQuickPick(picks, options);
         if (chosen !== undefined) {
-            await vscode.commands.executeCommand("markdown.showPreview", pageOf(id, newest, chosen.run));
+            await vscode.commands.executeCommand("markdown.showPreview", comparisonUri(id, newest, chosen.run));
         }
     }
 
@@ -58,38 +58,38 @@ export class ResultDocuments implements vscode.TextDocumentContentProvider, vsco
 }
 
 /** The id of the suite or the task whose record has what an item is: a trial, a grader or a prompt. */
-export function recordedOf(item: string): string {
-    const [suite, task] = promptIn(item) !== undefined ? [promptIn(item)?.suite] : runnableOf(item).split("::");
+export function recordedItemOf(item: string): string {
+    const [suite, task] = promptOf(item) !== undefined ? [promptOf(item)?.suite] : runnableOf(item).split("::");
     return task === undefined || task === "" ? (suite ?? "") : `${suite ?? ""}::${task}`;
 }
 
 /** Returns the page of the changes of an item in a run since an earlier one. */
-function pageOf(id: string, run: RecordedRun, since: RecordedRun): vscode.Uri {
-    const name = `${titleOf(id)} since ${when(since)}`.replaceAll(/[/\\?#]/gu, "-");
+function comparisonUri(id: string, run: RecordedRun, since: RecordedRun): vscode.Uri {
+    const name = `${titleOf(id)} since ${timeOf(since)}`.replaceAll(/[/\\?#]/gu, "-");
     const query = JSON.stringify({ id, record: run.resultsFile, since: since.resultsFile });
     return vscode.Uri.from({ scheme: SCHEME, path: `/${name}.md`, query });
 }
 
-function when({ timestamp }: RecordedRun): string {
+function timeOf({ timestamp }: RecordedRun): string {
     return new Date(timestamp).toLocaleString("sv"); // 2026-11-26 16:23:09, as everywhere
 }
 
-function told({ verdict, part = "" }: RecordedRun): string {
+function describe({ verdict, part = "" }: RecordedRun): string {
     return part === "" ? verdict : `${verdict}: ${part}`;
 }
 
 /** The id that a command of the Test Explorer was given: of an item, or of the one that a message belongs to. */
-export function chosenItem(given: unknown): string | undefined {
-    if (typeof given === "string") {
-        return given;
+export function itemIdOf(argument: unknown): string | undefined {
+    if (typeof argument === "string") {
+        return argument;
     }
-    const { id, test } = (given ?? {}) as { id?: unknown; test?: { id?: unknown } };
+    const { id, test } = (argument ?? {}) as { id?: unknown; test?: { id?: unknown } };
     const found = id ?? test?.id;
     return typeof found === "string" ? found : undefined;
 }
 
 /** The result file that a button of a page names after its id. */
-export function chosenRecord(given: unknown): string | undefined {
-    const { record } = (given ?? {}) as { record?: unknown };
+export function recordOf(argument: unknown): string | undefined {
+    const { record } = (argument ?? {}) as { record?: unknown };
     return typeof record === "string" ? record : undefined;
 }

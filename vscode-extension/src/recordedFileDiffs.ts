@@ -11,39 +11,39 @@ const SCHEME = "waza-recorded";
 export const SHOW_CHANGE = "waza.showChange";
 
 /** The argument of the server's links: a result file, a path in its record, and where that file is now. */
-interface Change {
+interface RecordedFile {
     readonly results: string;
     readonly path: string;
     readonly uri: string;
 }
 
 /** Registers the command of stale scores, and the documents that it shows. */
-export function registerChanges(client: () => LanguageClient | undefined): vscode.Disposable {
+export function registerRecordedFileDiffs(client: () => LanguageClient | undefined): vscode.Disposable {
     const provider: vscode.TextDocumentContentProvider = {
         provideTextDocumentContent: async (uri) => {
-            const { results, path } = JSON.parse(uri.query) as Change;
+            const { results, path } = JSON.parse(uri.query) as RecordedFile;
             const text = await client()?.sendRequest<string | null>("waza/recordedText", { results, path });
             return text ?? "";
         },
     };
     return vscode.Disposable.from(
         vscode.workspace.registerTextDocumentContentProvider(SCHEME, provider),
-        vscode.commands.registerCommand(SHOW_CHANGE, async (change: unknown) => {
-            if (isChange(change)) {
-                await show(change);
+        vscode.commands.registerCommand(SHOW_CHANGE, async (file: unknown) => {
+            if (isRecordedFile(file)) {
+                await showDiff(file);
             }
         }),
     );
 }
 
-async function show({ results, path, uri }: Change): Promise<void> {
+async function showDiff({ results, path, uri }: RecordedFile): Promise<void> {
     const now = vscode.Uri.parse(uri);
     const then = vscode.Uri.from({ scheme: SCHEME, path: now.path, query: JSON.stringify({ results, path }) });
     const name = path.slice(path.lastIndexOf("/") + 1);
     await vscode.commands.executeCommand("vscode.diff", then, now, `${name} (at the run ↔ now)`);
 }
 
-function isChange(value: unknown): value is Change {
-    const { results, path, uri } = (value ?? {}) as Partial<Record<keyof Change, unknown>>;
+function isRecordedFile(value: unknown): value is RecordedFile {
+    const { results, path, uri } = (value ?? {}) as Partial<Record<keyof RecordedFile, unknown>>;
     return typeof results === "string" && typeof path === "string" && typeof uri === "string" && uri.startsWith("file:");
 }

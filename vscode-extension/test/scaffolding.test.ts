@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LanguageClient } from "vscode-languageclient/node";
-import { createFiles } from "../src/making";
+import { createFiles } from "../src/scaffolding";
 import { files, window } from "./fake/vscode";
 
 const CLIENT = { protocol2CodeConverter: { asWorkspaceEdit: () => Promise.resolve(undefined) } } as unknown as LanguageClient;

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { LanguageClient } from "vscode-languageclient/node";
-import { Folders } from "../src/folders";
+import { FolderWatcher } from "../src/folderWatcher";
 import { directories, files, Uri, watched } from "./fake/vscode";
 
 const GATHERED_MILLISECONDS = 700;
 
-let opened: Folders | undefined;
+let opened: FolderWatcher | undefined;
 
 afterEach(() => {
     opened?.dispose();
@@ -25,7 +25,7 @@ async function told(created: readonly string[], deleted: readonly string[] = [],
             return Promise.resolve();
         },
     } as unknown as LanguageClient;
-    opened = new Folders(() => client, (folder) => known.includes(folder), () => undefined);
+    opened = new FolderWatcher(() => client, (folder) => known.includes(folder), () => undefined);
     created.forEach((path) => {
         watched.created.fire(Uri.file(path));
     });

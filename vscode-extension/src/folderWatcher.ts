@@ -7,50 +7,50 @@ import { setTimeout } from "node:timers/promises";
 import * as vscode from "vscode";
 import { DidCreateFilesNotification, DidDeleteFilesNotification, type LanguageClient } from "vscode-languageclient/node";
 
-const GATHERED_MILLISECONDS = 500;
+const COLLECT_MILLISECONDS = 500;
 /** Names that are asked whether they are folders: a build makes more files than that, and none of a suite. */
-const MOST_ASKED = 500;
+const MAX_CHECKED = 500;
 /** Folders that are looked into one by one: where a checkout makes more, the server looks at all files of the window instead. */
-const MOST_LOOKED_INTO = 50;
+const MAX_SEARCHED = 50;
 const SUITE_FILES = "**/{*.yaml,*.yml,SKILL.md}";
 /** Files of suites, which other watchers report; everything else may be a folder, with a dot in its name or without. */
 const SUITE_FILE = /(?:\.ya?ml|[/\\]SKILL\.md)$/u;
 /** Folders full of files that belong to no suite and are reported one by one. */
-const LEFT_OUT = /[/\\](?:node_modules|\.git|\.waza|__pycache__)(?:[/\\]|$)/u;
+const IGNORED = /[/\\](?:node_modules|\.git|\.waza|__pycache__)(?:[/\\]|$)/u;
 
-export class Folders implements vscode.Disposable {
+export class FolderWatcher implements vscode.Disposable {
     private readonly listeners: vscode.Disposable;
     private readonly created = new Map<string, vscode.Uri>();
     private readonly deleted = new Map<string, vscode.Uri>();
-    private gathering = false;
+    private isCollecting = false;
 
     /**
-     * @param knows returns whether a file of a suite is below a path, as far as it was shown
-     * @param told called when a change was reported to the server
+     * @param hasSuiteFilesBelow returns whether a file of a suite is below a path, as far as it was shown
+     * @param onReported called when a change was reported to the server
      */
     constructor(
         private readonly client: () => LanguageClient | undefined,
-        private readonly knows: (folder: string) => boolean,
-        private readonly told: () => void,
+        private readonly hasSuiteFilesBelow: (folder: string) => boolean,
+        private readonly onReported: () => void,
     ) {
         const watcher = vscode.workspace.createFileSystemWatcher("**", false, true, false);
         this.listeners = vscode.Disposable.from(
             watcher,
             watcher.onDidCreate((uri) => {
-                this.gather(this.created, uri);
+                this.collect(this.created, uri);
             }),
             watcher.onDidDelete((uri) => {
-                this.gather(this.deleted, uri);
+                this.collect(this.deleted, uri);
             }),
             // The client itself reports files that are renamed or deleted in the editor.
-            vscode.workspace.onDidRenameFiles(told),
-            vscode.workspace.onDidDeleteFiles(told),
-            vscode.workspace.onDidCreateFiles(told),
+            vscode.workspace.onDidRenameFiles(onReported),
+            vscode.workspace.onDidDeleteFiles(onReported),
+            vscode.workspace.onDidCreateFiles(onReported),
         );
     }
 
     /** Lets the server look at all files of the window again. */
-    async lookAgain(): Promise<void> {
+    async rescan(): Promise<void> {
         const client = this.client();
         await client?.sendNotification(DidCreateFilesNotification.type, filesOf(client, roots()));
     }
@@ -59,36 +59,36 @@ export class Folders implements vscode.Disposable {
         this.listeners.dispose();
     }
 
-    private gather(uris: Map<string, vscode.Uri>, uri: vscode.Uri): void {
-        if (SUITE_FILE.test(uri.fsPath) || LEFT_OUT.test(uri.fsPath) || this.client() === undefined) {
+    private collect(uris: Map<string, vscode.Uri>, uri: vscode.Uri): void {
+        if (SUITE_FILE.test(uri.fsPath) || IGNORED.test(uri.fsPath) || this.client() === undefined) {
             return; // another watcher reports files of this kind
         }
         uris.set(uri.fsPath, uri);
-        if (!this.gathering) {
-            this.gathering = true;
-            void setTimeout(GATHERED_MILLISECONDS).then(() => this.tell());
+        if (!this.isCollecting) {
+            this.isCollecting = true;
+            void setTimeout(COLLECT_MILLISECONDS).then(() => this.report());
         }
     }
 
-    private async tell(): Promise<void> {
-        this.gathering = false;
+    private async report(): Promise<void> {
+        this.isCollecting = false;
         const [created, deleted] = [[...this.created.values()], [...this.deleted.values()]];
         this.created.clear();
         this.deleted.clear();
-        const gone = deleted.filter(({ fsPath }) => this.knows(fsPath));
-        const made = await onlyThose(topmost(created).slice(0, MOST_ASKED), isFolder);
-        const come = made.length > MOST_LOOKED_INTO ? roots() : await onlyThose(made, holdsSuiteFiles);
+        const removed = deleted.filter(({ fsPath }) => this.hasSuiteFilesBelow(fsPath));
+        const newFolders = await filterAsync(topmost(created).slice(0, MAX_CHECKED), isFolder);
+        const added = newFolders.length > MAX_SEARCHED ? roots() : await filterAsync(newFolders, containsSuiteFiles);
         const client = this.client();
-        if (client === undefined || gone.length + come.length === 0) {
+        if (client === undefined || removed.length + added.length === 0) {
             return;
         }
-        if (gone.length > 0) {
-            await client.sendNotification(DidDeleteFilesNotification.type, filesOf(client, gone));
+        if (removed.length > 0) {
+            await client.sendNotification(DidDeleteFilesNotification.type, filesOf(client, removed));
         }
-        if (come.length > 0) {
-            await client.sendNotification(DidCreateFilesNotification.type, filesOf(client, come));
+        if (added.length > 0) {
+            await client.sendNotification(DidCreateFilesNotification.type, filesOf(client, added));
         }
-        this.told();
+        this.onReported();
     }
 }
 
@@ -100,8 +100,8 @@ function roots(): vscode.Uri[] {
     return vscode.workspace.workspaceFolders?.map(({ uri }) => uri) ?? [];
 }
 
-async function onlyThose(uris: readonly vscode.Uri[], holds: (uri: vscode.Uri) => Promise<boolean>): Promise<vscode.Uri[]> {
-    const found = await Promise.all(uris.map(holds));
+async function filterAsync(uris: readonly vscode.Uri[], predicate: (uri: vscode.Uri) => Promise<boolean>): Promise<vscode.Uri[]> {
+    const found = await Promise.all(uris.map(predicate));
     return uris.filter((_, index) => found[index] === true);
 }
 
@@ -114,9 +114,9 @@ async function isFolder(uri: vscode.Uri): Promise<boolean> {
 }
 
 /** Those that lie in none of the others. */
-function topmost<Place extends { readonly fsPath: string }>(places: readonly Place[]): Place[] {
-    const known = new Set(places.map(({ fsPath }) => fsPath));
-    return places.filter(({ fsPath }) => {
+function topmost<File extends { readonly fsPath: string }>(files: readonly File[]): File[] {
+    const known = new Set(files.map(({ fsPath }) => fsPath));
+    return files.filter(({ fsPath }) => {
         for (let above = path.dirname(fsPath); above !== path.dirname(above); above = path.dirname(above)) {
             if (known.has(above)) {
                 return false;
@@ -126,6 +126,6 @@ function topmost<Place extends { readonly fsPath: string }>(places: readonly Pla
     });
 }
 
-async function holdsSuiteFiles(uri: vscode.Uri): Promise<boolean> {
+async function containsSuiteFiles(uri: vscode.Uri): Promise<boolean> {
     return (await vscode.workspace.findFiles(new vscode.RelativePattern(uri, SUITE_FILES), null, 1)).length > 0;
 }

@@ -6,7 +6,7 @@ import { plain } from "./messages";
 import { titleOf } from "./runnables";
 
 /** The server's answer to `waza.strength`; see docs/protocol.md. */
-interface StrengthAnswer {
+interface MutationTestingAnswer {
     readonly status: "completed" | "error";
     readonly graders: number;
     /** The finding, in one line. */
@@ -14,12 +14,12 @@ interface StrengthAnswer {
 }
 
 /** Runs mutation testing on the graders of a suite; weak ones are marked at their lines. */
-export async function measureStrength(client: LanguageClient, id: string): Promise<void> {
+export async function runMutationTesting(client: LanguageClient, id: string): Promise<void> {
     const title = plain(`Waza: measuring the graders of ${titleOf(id)}`);
     const answer = await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title }, async () => {
         try {
             const params = { command: "waza.strength", arguments: [{ id }] };
-            return (await client.sendRequest(ExecuteCommandRequest.type, params)) as StrengthAnswer;
+            return (await client.sendRequest(ExecuteCommandRequest.type, params)) as MutationTestingAnswer;
         } catch (error) {
             void vscode.window.showWarningMessage(plain(error instanceof Error ? error.message : String(error)));
             return undefined;

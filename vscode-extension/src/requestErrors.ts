@@ -2,12 +2,12 @@
 
 import * as vscode from "vscode";
 import { sentence } from "./messages";
-import { placed, reasonFirst } from "./runWords";
+import { splitLocation, reasonFirst } from "./runProgress";
 
 /** Says why something was not done. */
-export async function tellProblem(error: unknown): Promise<void> {
+export async function showRequestError(error: unknown): Promise<void> {
     const reason = error instanceof Error ? error.message : String(error);
-    const { place } = placed(reason);
+    const { place } = splitLocation(reason);
     const open = "Open File";
     const chosen = await vscode.window.showErrorMessage(sentence(reasonFirst(reason)), ...(place === undefined ? [] : [open]));
     if (chosen === open) {

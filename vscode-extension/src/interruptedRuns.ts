@@ -5,8 +5,8 @@ import type { RunView } from "./runViews";
 
 const KEY = "waza.openRuns";
 
-export class OpenRuns {
-    private closing = false;
+export class InterruptedRuns {
+    private isClosing = false;
 
     constructor(private readonly memory: Memento) {}
 
@@ -23,7 +23,7 @@ export class OpenRuns {
         return {
             take: () => undefined,
             end: () => {
-                if (!this.closing) {
+                if (!this.isClosing) {
                     const [ids, at] = [this.ids(), this.ids().indexOf(id)];
                     void this.memory.update(KEY, ids.filter((_, index) => index !== at)); // another run of the same may be active
                 }
@@ -33,7 +33,7 @@ export class OpenRuns {
 
     /** From now on runs end because the window does. */
     close(): void {
-        this.closing = true;
+        this.isClosing = true;
     }
 
     private ids(): readonly string[] {

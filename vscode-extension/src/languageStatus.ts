@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 import type { FoundServer } from "./interpreters";
 import { NAMED_EVALS_GLOB, SUITE_FILE_GLOB } from "./suiteFiles";
 
-const NAMED = [
+const NAMED_FILES = [
     { scheme: "file", language: "yaml", pattern: SUITE_FILE_GLOB },
     { scheme: "file", language: "yaml", pattern: "**/tasks/**" },
     { scheme: "file", pattern: NAMED_EVALS_GLOB },
@@ -28,8 +28,8 @@ const KINDS: Readonly<Record<string, string>> = {
     adapter: "adapter of an agent",
 };
 
-export class Status implements vscode.Disposable {
-    private readonly item = vscode.languages.createLanguageStatusItem("waza.status", NAMED);
+export class LanguageStatus implements vscode.Disposable {
+    private readonly item = vscode.languages.createLanguageStatusItem("waza.status", NAMED_FILES);
 
     constructor() {
         this.item.name = "Waza";
@@ -38,20 +38,20 @@ export class Status implements vscode.Disposable {
     }
 
     /** Names the kind of the active file, also of one whose name does not say it. */
-    shows({ uri }: vscode.TextDocument, kind: string | undefined): void {
+    showKind({ uri }: vscode.TextDocument, kind: string | undefined): void {
         const word = KINDS[kind ?? ""];
         this.item.text = word === undefined ? "Waza" : `Waza: ${word}`;
         const file = new vscode.RelativePattern(vscode.Uri.joinPath(uri, ".."), path.basename(uri.fsPath));
-        this.item.selector = word === undefined ? NAMED : [...NAMED, { scheme: "file", pattern: file }];
+        this.item.selector = word === undefined ? NAMED_FILES : [...NAMED_FILES, { scheme: "file", pattern: file }];
     }
 
-    starting(): void {
+    showStarting(): void {
         this.item.busy = true;
         this.item.severity = vscode.LanguageStatusSeverity.Information;
         this.item.detail = "starting";
     }
 
-    running(server: FoundServer): void {
+    showRunning(server: FoundServer): void {
         this.item.busy = false;
         this.item.severity = vscode.LanguageStatusSeverity.Information;
         this.item.detail = `${server.version} · ${server.interpreter.command}`;
@@ -59,7 +59,7 @@ export class Status implements vscode.Disposable {
     }
 
     /** Says why no server runs, beside the one command that helps. */
-    failed(reason: string, command = "waza.showLog", title = "Show Log"): void {
+    showFailure(reason: string, command = "waza.showLog", title = "Show Log"): void {
         this.item.busy = false;
         this.item.severity = vscode.LanguageStatusSeverity.Error;
         this.item.detail = reason;

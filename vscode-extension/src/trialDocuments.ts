@@ -7,16 +7,16 @@
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
-import { createGraderOfSelection } from "./graderOfSelection";
+import { createGraderFromSelection } from "./graderFromSelection";
 import { titleOf } from "./runnables";
 
 const SCHEME = "waza-trial";
 export const OPEN_TRIAL = "waza.openTrial";
-const WORDS = "words";
-const MOST_RULES_IN_A_LINE = 3;
+const LABEL = "words";
+const MAX_RULES_PER_LINE = 3;
 
 /** The argument of the server's links: the id of a task, and the number of its trial. */
-interface TrialPlace {
+interface TrialReference {
     readonly id: string;
     readonly trial: number;
 }
@@ -34,40 +34,40 @@ interface Mark {
 }
 
 /** The decoration of each kind of mark, in the theme's colours. */
-const LOOKS: Readonly<Record<string, vscode.DecorationRenderOptions>> = {
-    found: look("diffEditor.insertedTextBackground", "testing.iconPassed"),
-    forbidden: look("diffEditor.removedTextBackground", "testing.iconFailed"),
-    near: look("editor.findMatchHighlightBackground", "editorWarning.foreground"),
-    [WORDS]: {},
+const STYLES: Readonly<Record<string, vscode.DecorationRenderOptions>> = {
+    found: styleOf("diffEditor.insertedTextBackground", "testing.iconPassed"),
+    forbidden: styleOf("diffEditor.removedTextBackground", "testing.iconFailed"),
+    near: styleOf("editor.findMatchHighlightBackground", "editorWarning.foreground"),
+    [LABEL]: {},
 };
 
-export class Trials implements vscode.TextDocumentContentProvider, vscode.Disposable {
+export class TrialDocuments implements vscode.TextDocumentContentProvider, vscode.Disposable {
     private readonly changed = new vscode.EventEmitter<vscode.Uri>();
     readonly onDidChange = this.changed.event;
     private readonly marks = new Map<string, readonly Mark[]>();
     private readonly texts = new Map<string, string>();
-    private wanted = 0;
-    private isReading = false;
-    private readonly looks = new Map(Object.entries(LOOKS).map(([kind, options]) => [kind, vscode.window.createTextEditorDecorationType(options)]));
+    private requestCount = 0;
+    private isReloading = false;
+    private readonly decorationTypes = new Map(Object.entries(STYLES).map(([kind, options]) => [kind, vscode.window.createTextEditorDecorationType(options)]));
     private readonly registrations: vscode.Disposable;
 
     /** `judged` fires when there are other verdicts. */
     constructor(
         private readonly client: () => LanguageClient | undefined,
-        reached: () => Promise<LanguageClient | undefined>,
-        judged: vscode.Event<unknown>,
+        ensureRunning: () => Promise<LanguageClient | undefined>,
+        verdictsChanged: vscode.Event<unknown>,
     ) {
         this.registrations = vscode.Disposable.from(
             vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
             vscode.commands.registerCommand("waza.createGraderOfSelection", async () => {
                 const editor = vscode.window.activeTextEditor;
                 if (editor?.document.uri.scheme === SCHEME) {
-                    await createGraderOfSelection(await reached(), editor, JSON.parse(editor.document.uri.query) as TrialPlace);
+                    await createGraderFromSelection(await ensureRunning(), editor, JSON.parse(editor.document.uri.query) as TrialReference);
                 }
             }),
-            vscode.commands.registerCommand(OPEN_TRIAL, async (place: unknown) => {
-                if (isPlace(place)) {
-                    await this.open(place);
+            vscode.commands.registerCommand(OPEN_TRIAL, async (trial: unknown) => {
+                if (isTrialReference(trial)) {
+                    await this.open(trial);
                 }
             }),
             vscode.window.onDidChangeVisibleTextEditors(() => {
@@ -82,9 +82,9 @@ export class Trials implements vscode.TextDocumentContentProvider, vscode.Dispos
                 this.marks.delete(uri.toString());
                 this.texts.delete(uri.toString());
             }),
-            judged(() => void this.readAgain()),
+            verdictsChanged(() => void this.reload()),
             this.changed,
-            ...this.looks.values(),
+            ...this.decorationTypes.values(),
         );
     }
 
@@ -96,7 +96,7 @@ export class Trials implements vscode.TextDocumentContentProvider, vscode.Dispos
         this.registrations.dispose();
     }
 
-    private async open({ id, trial }: TrialPlace): Promise<void> {
+    private async open({ id, trial }: TrialReference): Promise<void> {
         const name = `${titleOf(id)}, trial ${String(trial)}`.replaceAll(/[/\\?#]/gu, "-");
         const uri = vscode.Uri.from({ scheme: SCHEME, path: `/${name}.md`, query: JSON.stringify({ id, trial }) });
         this.texts.delete(uri.toString()); // it is read as it is now
@@ -129,20 +129,20 @@ export class Trials implements vscode.TextDocumentContentProvider, vscode.Dispos
     }
 
     /** Reads the open documents again; what comes meanwhile is read once more when this is done. */
-    private async readAgain(): Promise<void> {
-        this.wanted += 1;
-        if (this.isReading) {
+    private async reload(): Promise<void> {
+        this.requestCount += 1;
+        if (this.isReloading) {
             return;
         }
-        this.isReading = true;
-        for (let done = 0; done !== this.wanted; ) {
-            done = this.wanted;
-            await this.readAll();
+        this.isReloading = true;
+        for (let done = 0; done !== this.requestCount; ) {
+            done = this.requestCount;
+            await this.reloadAll();
         }
-        this.isReading = false;
+        this.isReloading = false;
     }
 
-    private async readAll(): Promise<void> {
+    private async reloadAll(): Promise<void> {
         for (const { uri } of vscode.workspace.textDocuments.filter((each) => each.uri.scheme === SCHEME)) {
             const before = this.texts.get(uri.toString());
             if ((await this.read(uri)) !== before) {
@@ -158,34 +158,34 @@ export class Trials implements vscode.TextDocumentContentProvider, vscode.Dispos
             // Marks belong to one text: until the document has it nothing is marked.
             const isRead = editor.document.getText() === this.texts.get(uri.toString());
             const marks = isRead ? (this.marks.get(uri.toString()) ?? []) : [];
-            for (const [kind, type] of this.looks) {
-                editor.setDecorations(type, kind === WORDS ? wordsOf(marks, editor.document) : charactersOf(marks, kind));
+            for (const [kind, type] of this.decorationTypes) {
+                editor.setDecorations(type, kind === LABEL ? labelDecorations(marks, editor.document) : rangeDecorations(marks, kind));
             }
         }
     }
 }
 
-function charactersOf(marks: readonly Mark[], kind: string): vscode.DecorationOptions[] {
+function rangeDecorations(marks: readonly Mark[], kind: string): vscode.DecorationOptions[] {
     const found = marks.filter((mark) => mark.kind === kind);
     return found.map((mark) => ({ range: rangeOf(mark), hoverMessage: new vscode.MarkdownString().appendText(mark.words) }));
 }
 
 /** Behind each line with marks, which rules they are of. */
-function wordsOf(marks: readonly Mark[], document: vscode.TextDocument): vscode.DecorationOptions[] {
+function labelDecorations(marks: readonly Mark[], document: vscode.TextDocument): vscode.DecorationOptions[] {
     const lines = new Map<number, Set<string>>();
     for (const { range, words } of marks) {
         lines.set(range.start.line, (lines.get(range.start.line) ?? new Set()).add(words));
     }
     return [...lines].map(([line, rules]) => {
         const { end } = document.lineAt(line).range;
-        const more = rules.size > MOST_RULES_IN_A_LINE ? [`and ${String(rules.size - MOST_RULES_IN_A_LINE)} more`] : [];
-        const contentText = [...[...rules].slice(0, MOST_RULES_IN_A_LINE), ...more].join("   ");
+        const more = rules.size > MAX_RULES_PER_LINE ? [`and ${String(rules.size - MAX_RULES_PER_LINE)} more`] : [];
+        const contentText = [...[...rules].slice(0, MAX_RULES_PER_LINE), ...more].join("   ");
         const after = { contentText, color: new vscode.ThemeColor("editorCodeLens.foreground"), margin: "0 0 0 2em" };
         return { range: new vscode.Range(end, end), renderOptions: { after } };
     });
 }
 
-function look(background: string, border: string): vscode.DecorationRenderOptions {
+function styleOf(background: string, border: string): vscode.DecorationRenderOptions {
     return {
         backgroundColor: new vscode.ThemeColor(background),
         border: "1px solid",
@@ -199,7 +199,7 @@ function rangeOf({ range: { start, end } }: Mark): vscode.Range {
     return new vscode.Range(start.line, start.character, end.line, end.character);
 }
 
-function isPlace(value: unknown): value is TrialPlace {
-    const { id, trial } = (value ?? {}) as Partial<Record<keyof TrialPlace, unknown>>;
+function isTrialReference(value: unknown): value is TrialReference {
+    const { id, trial } = (value ?? {}) as Partial<Record<keyof TrialReference, unknown>>;
     return typeof id === "string" && Number.isInteger(trial);
 }

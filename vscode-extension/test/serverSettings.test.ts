@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
-import { settingsOfFolders, toldSettings } from "../src/toldSettings";
+import { folderSettings, serverSettings } from "../src/serverSettings";
 import { settings } from "./fake/vscode";
 
 afterEach(() => {
@@ -12,7 +12,7 @@ void test("the server is told what the settings of each folder say of runs", () 
     settings.window = { "waza.run.trials": 3 };
     settings.folders = { "/ws/beta": { "waza.run.trials": 5, "waza.run.executor": "mock" } };
     const runByFolder = { "file:///ws/alpha": { trials: 3 }, "file:///ws/beta": { trials: 5, executor: "mock" } };
-    assert.deepEqual(toldSettings().run, { trials: 3 });
-    assert.deepEqual(toldSettings().runByFolder, runByFolder);
-    assert.deepEqual(settingsOfFolders(), { runByFolder });
+    assert.deepEqual(serverSettings().run, { trials: 3 });
+    assert.deepEqual(serverSettings().runByFolder, runByFolder);
+    assert.deepEqual(folderSettings(), { runByFolder });
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CloseAction, ErrorAction } from "vscode-languageclient/node";
-import { Restarts } from "../src/restarts";
+import { Restarts } from "../src/restartPolicy";
 
 void test("however much was being sent to a server that stopped, it is started again, and nothing pops up", () => {
     const restarts = new Restarts(() => assert.fail("it was given up"));

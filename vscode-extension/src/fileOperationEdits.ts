@@ -7,53 +7,53 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import type { Middleware } from "vscode-languageclient/node";
 
-type Moves = readonly Parameters<typeof moved>[1][];
+type Renames = readonly Parameters<typeof pathAfterRename>[1][];
 
 /** The files that were renamed or deleted in the Explorer, and the texts of the suites that changed with them. */
 interface Change {
-    readonly moves: Moves;
+    readonly renames: Renames;
     readonly deleted: readonly string[];
     readonly texts: readonly { readonly file: string; readonly before: string; readonly after: string }[];
 }
 
 /** Changes that can be undone. */
-const MOST_CHANGES = 20;
+const MAX_CHANGES = 20;
 
-export class EditsOfMoves implements vscode.Disposable {
+export class FileOperationEdits implements vscode.Disposable {
     private readonly listeners: vscode.Disposable;
     /** The texts of the files that are edited with the current move; files with unsaved changes before are left for the person to save. */
     private readonly edited = new Map<string, string>();
     /** VS Code has asked what changes with a move: one that it has not asked about is undone or done again. */
-    private isAsked = false;
+    private isAnnounced = false;
     /** The newest first. */
     private readonly changes: Change[] = [];
 
     constructor() {
         this.listeners = vscode.Disposable.from(
-            vscode.workspace.onDidRenameFiles(({ files }) => void this.renamed(files)),
+            vscode.workspace.onDidRenameFiles(({ files }) => void this.onRenamed(files)),
             vscode.workspace.onDidDeleteFiles(({ files }) => void this.deleted(files.map(({ fsPath }) => fsPath))),
             vscode.workspace.onDidCreateFiles(({ files }) => {
-                const made = new Set(files.map(({ fsPath }) => fsPath));
-                const undone = this.changes.find(({ deleted }) => deleted.length > 0 && deleted.every((file) => made.has(file)));
-                void this.rewrite(undone, "after", "before");
+                const created = new Set(files.map(({ fsPath }) => fsPath));
+                const undone = this.changes.find(({ deleted }) => deleted.length > 0 && deleted.every((file) => created.has(file)));
+                void this.replaceTexts(undone, "after", "before");
             }),
         );
     }
 
     /** Looks on at the edits that the server answers with. */
     readonly middleware: NonNullable<Middleware["workspace"]> = {
-        willRenameFiles: async (event, next) => this.noted(await next(event)),
-        willDeleteFiles: async (event, next) => this.noted(await next(event)),
+        willRenameFiles: async (event, next) => this.prepare(await next(event)),
+        willDeleteFiles: async (event, next) => this.prepare(await next(event)),
     };
 
     dispose(): void {
         this.listeners.dispose();
     }
 
-    private async noted<Edit extends vscode.WorkspaceEdit | null | undefined>(edit: Edit): Promise<Edit> {
+    private async prepare<Edit extends vscode.WorkspaceEdit | null | undefined>(edit: Edit): Promise<Edit> {
         const unsaved = new Set(vscode.workspace.textDocuments.filter(({ isDirty }) => isDirty).map(({ uri }) => uri.fsPath));
         this.edited.clear(); // of one that was given up
-        this.isAsked = true;
+        this.isAnnounced = true;
         if (vscode.workspace.getConfiguration("files.refactoring").get<boolean>("autoSave") !== false) {
             for (const [uri] of edit?.entries() ?? []) {
                 if (!unsaved.has(uri.fsPath)) {
@@ -64,43 +64,43 @@ export class EditsOfMoves implements vscode.Disposable {
         return edit;
     }
 
-    private async renamed(moves: Moves): Promise<void> {
-        if (this.isAsked) {
-            await this.save(moves, []);
+    private async onRenamed(renames: Renames): Promise<void> {
+        if (this.isAnnounced) {
+            await this.save(renames, []);
             return;
         }
-        const back = moves.map(({ oldUri, newUri }) => ({ oldUri: newUri, newUri: oldUri }));
-        const undone = this.changes.find((change) => isSame(change.moves, back));
-        await this.rewrite(undone, "after", "before", moves);
+        const reversed = renames.map(({ oldUri, newUri }) => ({ oldUri: newUri, newUri: oldUri }));
+        const undone = this.changes.find((change) => isSameRenames(change.renames, reversed));
+        await this.replaceTexts(undone, "after", "before", renames);
         if (undone === undefined) {
-            await this.rewrite(this.changes.find((change) => isSame(change.moves, moves)), "before", "after");
+            await this.replaceTexts(this.changes.find((change) => isSameRenames(change.renames, renames)), "before", "after");
         }
     }
 
     private async deleted(files: readonly string[]): Promise<void> {
-        if (this.isAsked) {
+        if (this.isAnnounced) {
             await this.save([], files);
         } else {
-            await this.rewrite(this.changes.find((change) => change.deleted.join("\n") === files.join("\n")), "before", "after");
+            await this.replaceTexts(this.changes.find((change) => change.deleted.join("\n") === files.join("\n")), "before", "after");
         }
     }
 
     /** Saves what has changed with a move, where the person has not left it out. */
-    private async save(moves: Moves, deleted: readonly string[]): Promise<void> {
-        const before = new Map([...this.edited].map(([file, text]) => [moves.reduce(moved, file), text]));
+    private async save(renames: Renames, deleted: readonly string[]): Promise<void> {
+        const before = new Map([...this.edited].map(([file, text]) => [renames.reduce(pathAfterRename, file), text]));
         this.edited.clear();
-        this.isAsked = false;
+        this.isAnnounced = false;
         const changed = vscode.workspace.textDocuments.filter(({ isDirty, uri }) => isDirty && before.has(uri.fsPath));
         const texts = changed.map((document) => ({ file: document.uri.fsPath, before: before.get(document.uri.fsPath) ?? "", after: document.getText() }));
-        this.changes.unshift({ moves, deleted, texts });
-        this.changes.splice(MOST_CHANGES);
+        this.changes.unshift({ renames, deleted, texts });
+        this.changes.splice(MAX_CHANGES);
         await Promise.all(changed.map((document) => document.save()));
     }
 
     /** Takes the edits of a change back, or makes them again: VS Code does so with the files alone, for those edits were saved. */
-    private async rewrite(change: Change | undefined, now: "before" | "after", then: "before" | "after", moves: Moves = []): Promise<void> {
+    private async replaceTexts(change: Change | undefined, now: "before" | "after", then: "before" | "after", renames: Renames = []): Promise<void> {
         for (const text of change?.texts ?? []) {
-            const document = await vscode.workspace.openTextDocument(vscode.Uri.file(moves.reduce(moved, text.file)));
+            const document = await vscode.workspace.openTextDocument(vscode.Uri.file(renames.reduce(pathAfterRename, text.file)));
             if (document.getText() === text[now]) {
                 const edit = new vscode.WorkspaceEdit();
                 edit.replace(document.uri, new vscode.Range(0, 0, document.lineCount, 0), text[then]);
@@ -113,13 +113,13 @@ export class EditsOfMoves implements vscode.Disposable {
     }
 }
 
-function isSame(some: Moves, others: Moves): boolean {
-    const [one, other] = [some, others].map((moves) => moves.map(({ oldUri, newUri }) => `${oldUri.fsPath}\n${newUri.fsPath}`).join("\n"));
+function isSameRenames(some: Renames, others: Renames): boolean {
+    const [one, other] = [some, others].map((renames) => renames.map(({ oldUri, newUri }) => `${oldUri.fsPath}\n${newUri.fsPath}`).join("\n"));
     return one === other && some.length > 0;
 }
 
 /** Where a file is after a rename of it, or of a folder around it. */
-function moved(file: string, { oldUri, newUri }: { readonly oldUri: vscode.Uri; readonly newUri: vscode.Uri }): string {
+function pathAfterRename(file: string, { oldUri, newUri }: { readonly oldUri: vscode.Uri; readonly newUri: vscode.Uri }): string {
     const [from, to] = [oldUri.fsPath, newUri.fsPath];
     return file === from || file.startsWith(from + path.sep) ? to + file.slice(from.length) : file;
 }

@@ -3,9 +3,9 @@
 import type { RunRequest } from "./runs";
 
 /** The most that are named in a message. */
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 /** The labels of a run by its verdict; every other verdict means that something broke. */
-const COUNTED: Readonly<Record<string, string>> = {
+const LABELS: Readonly<Record<string, string>> = {
     passed: "passed",
     failed: "failed",
     unjudged: "without a verdict",
@@ -25,17 +25,17 @@ export interface RunOutcome {
     /** True if there are failures to go through and to run again. */
     readonly leavesFailures: boolean;
     /** True if an answer failed, rather than something else broke. */
-    readonly isWrong: boolean;
+    readonly hasFailedAnswer: boolean;
     /** True if there are results to open. */
-    readonly isKept: boolean;
+    readonly hasResults: boolean;
     /** The runs that try again what fails still; none when all of it has passed since. */
-    readonly again: () => RunRequest[];
+    readonly retryRequests: () => RunRequest[];
     /** Returns whether all failed items have passed in later runs. */
-    readonly havePassed: () => boolean;
+    readonly haveAllPassed: () => boolean;
 }
 
-export class RunsTogether {
-    readonly begun = Date.now();
+export class RunBatch {
+    readonly startedAt = Date.now();
     private readonly outcomes: RunOutcome[] = [];
 
     /** @param planned how many runs were requested */
@@ -68,7 +68,7 @@ export class RunsTogether {
     get counts(): string {
         const numbers = new Map<string, number>();
         for (const { verdict } of this.outcomes) {
-            const word = COUNTED[verdict] ?? IN_ERROR;
+            const word = LABELS[verdict] ?? IN_ERROR;
             numbers.set(word, (numbers.get(word) ?? 0) + 1);
         }
         const ended = this.outcomes.length;
@@ -82,9 +82,9 @@ export class RunsTogether {
     }
 
     /** The results of the runs with failures, the first of them by name. */
-    get named(): string {
-        const more = this.failures.length - MOST_NAMED;
-        const first = this.failures.slice(0, MOST_NAMED).map(({ title, words }) => `${title}: ${words}`);
+    get failureSummary(): string {
+        const more = this.failures.length - MAX_NAMED;
+        const first = this.failures.slice(0, MAX_NAMED).map(({ title, words }) => `${title}: ${words}`);
         return [...first, ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
     }
 }

@@ -8,8 +8,8 @@ import { openTerminal } from "./programs";
 import { suiteOf } from "./runnables";
 import { runOptions, type RunOptions } from "./runSettings";
 
-const AS_THE_SUITE_SAYS = "From the suite";
-const AS_THE_AGENT = "The agent's";
+const FROM_SUITE = "From the suite";
+const LIKE_AGENT = "The agent's";
 const NO_LIMIT = "None";
 
 interface Manifest {
@@ -80,18 +80,18 @@ function choicesOf(now: RunOptions, context: vscode.ExtensionContext, models: Mo
     const [fresh, kept] = [now.cache === false, now.keepWorkspaces === true];
     return [
         { label: "$(play) Run" },
-        row("Trials", now.trials, async ({ trials }) => said(await askNumber("Trials of each task", trials, WHOLE), (each) => ({ trials: each }))),
-        row("Model", now.model, async ({ model }) => said(await models.ask("The agent's model", model), (each) => ({ model: each }))),
-        row("Executor", now.executor, async ({ executor }) => said(await pickExecutor(context, "Executor that answers the prompts", executor), (each) => ({ executor: each }))),
+        row("Trials", now.trials, async ({ trials }) => optionsFrom(await askNumber("Trials of each task", trials, WHOLE), (each) => ({ trials: each }))),
+        row("Model", now.model, async ({ model }) => optionsFrom(await models.ask("The agent's model", model), (each) => ({ model: each }))),
+        row("Executor", now.executor, async ({ executor }) => optionsFrom(await pickExecutor(context, "Executor that answers the prompts", executor), (each) => ({ executor: each }))),
         row("Judge's model", now.judgeModel, async ({ judgeModel }) =>
-            said(await models.ask("The model of judges that do not name one", judgeModel), (each) => ({ judgeModel: each })),
+            optionsFrom(await models.ask("The model of judges that do not name one", judgeModel), (each) => ({ judgeModel: each })),
         ),
-        row("Judge's executor", now.judgeExecutor, async ({ judgeExecutor }) => said(await pickExecutor(context, "Executor of judges", judgeExecutor, "judgeExecutor"), (each) => ({ judgeExecutor: each })), AS_THE_AGENT),
+        row("Judge's executor", now.judgeExecutor, async ({ judgeExecutor }) => optionsFrom(await pickExecutor(context, "Executor of judges", judgeExecutor, "judgeExecutor"), (each) => ({ judgeExecutor: each })), LIKE_AGENT),
         row("At the same time", now.workers, async ({ workers }) =>
-            said(await askNumber("Trials that run at the same time", workers, WHOLE), (each) => ({ workers: each })),
+            optionsFrom(await askNumber("Trials that run at the same time", workers, WHOLE), (each) => ({ workers: each })),
         ),
         row("Limit of cost", now.maxCost === undefined ? undefined : `$${String(now.maxCost)}`, async ({ maxCost }) =>
-            said(await askNumber("Budget in US dollars", maxCost, DOLLARS), (each) => ({ maxCost: each })), NO_LIMIT,
+            optionsFrom(await askNumber("Budget in US dollars", maxCost, DOLLARS), (each) => ({ maxCost: each })), NO_LIMIT,
         ),
         check("Without cache", "Ask the agent again for every task", fresh, { cache: fresh ? undefined : false }),
         check("Keep workspaces", "Keep the folders in which the agent works", kept, { keepWorkspaces: !kept }),
@@ -99,47 +99,47 @@ function choicesOf(now: RunOptions, context: vscode.ExtensionContext, models: Mo
 }
 
 /** A row with a value; the blank keeps its name below those of the rows with a mark. */
-function row(label: string, value: string | number | undefined, change: NonNullable<Choice["change"]>, none = AS_THE_SUITE_SAYS): Choice {
+function row(label: string, value: string | number | undefined, change: NonNullable<Choice["change"]>, none = FROM_SUITE): Choice {
     return { label: `$(blank) ${label}`, description: String(value ?? none), change };
 }
 
 /** A choice, one of which is active: it has the mark. */
-function marked(label: string, isNow: boolean): string {
+function withCheck(label: string, isNow: boolean): string {
     return `$(${isNow ? "check" : "blank"}) ${label}`;
 }
 
-function check(label: string, description: string, isOn: boolean, turned: Said): Choice {
-    return { label: `$(${isOn ? "check" : "blank"}) ${label}`, description, change: () => Promise.resolve(asSaid(turned)) };
+function check(label: string, description: string, isOn: boolean, changes: OptionChanges): Choice {
+    return { label: `$(${isOn ? "check" : "blank"}) ${label}`, description, change: () => Promise.resolve(asRunOptions(changes)) };
 }
 
 /** Options, some of which are reset: the suite decides these, whatever the settings say. */
-type Said = { readonly [Name in keyof RunOptions]: RunOptions[Name] | undefined };
+type OptionChanges = { readonly [Name in keyof RunOptions]: RunOptions[Name] | undefined };
 
-function asSaid(options: Said): RunOptions {
+function asRunOptions(options: OptionChanges): RunOptions {
     return options as RunOptions;
 }
 
 /** Converts an answer to options: undefined when the question was dismissed, and "" resets an earlier answer. */
-function said<Value>(answer: Value | "" | undefined, options: (value: Value | undefined) => Said): RunOptions | undefined {
-    return answer === undefined ? undefined : asSaid(options(answer === "" ? undefined : answer));
+function optionsFrom<Value>(answer: Value | "" | undefined, options: (value: Value | undefined) => OptionChanges): RunOptions | undefined {
+    return answer === undefined ? undefined : asRunOptions(options(answer === "" ? undefined : answer));
 }
 
 /** The valid numbers, and the message for others. */
 interface Numbers {
     readonly pattern: RegExp;
-    readonly wanted: string;
+    readonly hint: string;
 }
 
-const WHOLE: Numbers = { pattern: /^[1-9]\d{0,3}$/u, wanted: "Write a whole number from 1 to 9999." };
-const DOLLARS: Numbers = { pattern: /^(?=.*[1-9])\d{1,6}(?:\.\d{1,4})?$/u, wanted: "Write an amount such as 0.50." };
+const WHOLE: Numbers = { pattern: /^[1-9]\d{0,3}$/u, hint: "Write a whole number from 1 to 9999." };
+const DOLLARS: Numbers = { pattern: /^(?=.*[1-9])\d{1,6}(?:\.\d{1,4})?$/u, hint: "Write an amount such as 0.50." };
 
 /** The number that was written; "" of none. */
-async function askNumber(title: string, now: number | undefined, { pattern, wanted }: Numbers): Promise<number | "" | undefined> {
+async function askNumber(title: string, now: number | undefined, { pattern, hint }: Numbers): Promise<number | "" | undefined> {
     const written = await vscode.window.showInputBox({
         title,
         value: String(now ?? ""),
         prompt: "Leave it empty to use the number of the suite or the settings",
-        validateInput: (text) => (text.trim() === "" || pattern.test(text.trim()) ? undefined : wanted),
+        validateInput: (text) => (text.trim() === "" || pattern.test(text.trim()) ? undefined : hint),
     });
     const text = written?.trim();
     return text === undefined || text === "" ? text : Number(text);
@@ -173,7 +173,7 @@ class Models {
             const isNew = typed !== "" && !known.some(({ name }) => name === typed);
             list.items = [...(isNew ? [{ label: typed, description: "as it is typed", name: typed }] : []), ...known];
         };
-        const asked = new Promise<string | undefined>((resolve) => {
+        const answered = new Promise<string | undefined>((resolve) => {
             list.onDidAccept(() => {
                 resolve(list.selectedItems[0]?.name);
             });
@@ -184,12 +184,12 @@ class Models {
         list.onDidChangeValue(show);
         list.show();
         const all = await this.all();
-        const own = now === undefined || now === "" || all.some(({ name }) => name === now) ? [] : [{ name: now, words: "" }];
-        const items = [...own, ...all].map(({ name, words }) => ({ label: marked(name, name === now), description: words, name }));
-        known = [{ label: marked(AS_THE_SUITE_SAYS, now === undefined || now === ""), description: "", name: "" }, ...items];
+        const custom = now === undefined || now === "" || all.some(({ name }) => name === now) ? [] : [{ name: now, words: "" }];
+        const items = [...custom, ...all].map(({ name, words }) => ({ label: withCheck(name, name === now), description: words, name }));
+        known = [{ label: withCheck(FROM_SUITE, now === undefined || now === ""), description: "", name: "" }, ...items];
         list.busy = false;
         show();
-        const answer = await asked;
+        const answer = await answered;
         list.dispose();
         return answer;
     }
@@ -210,7 +210,7 @@ async function pickExecutor(context: vscode.ExtensionContext, title: string, now
     const { contributes } = context.extension.packageJSON as Manifest;
     const setting = contributes.configuration.properties[`waza.run.${of}`];
     const items = (setting?.enum ?? []).map((name, index) => ({
-        label: marked(setting?.enumItemLabels?.[index] ?? name, name === (now ?? "")),
+        label: withCheck(setting?.enumItemLabels?.[index] ?? name, name === (now ?? "")),
         description: setting?.enumDescriptions?.[index] ?? "",
         name,
     }));

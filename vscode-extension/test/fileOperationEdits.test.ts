@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import * as vscode from "vscode";
-import { EditsOfMoves } from "../src/editsOfMoves";
+import { FileOperationEdits } from "../src/fileOperationEdits";
 import { filesOfWindow, settings } from "./fake/vscode";
 
 interface Open {
@@ -14,7 +14,7 @@ interface Open {
 
 const open = vscode.workspace.textDocuments as unknown as Open[];
 const saved: string[] = [];
-const moves = new EditsOfMoves();
+const moves = new FileOperationEdits();
 
 beforeEach(() => {
     [open.length, saved.length] = [0, 0];
