@@ -32,7 +32,7 @@ Value = TypeVar("Value")
 
 
 class Nearby:
-    """What one document can refer to; nothing here raises."""
+    """The things that one document can refer to; nothing here raises."""
 
     def __init__(self, project: Project, document: Document) -> None:
         self._project = project

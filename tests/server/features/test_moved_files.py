@@ -4,13 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.server.features.suites import changed_texts
 from tests.server.project.files import put
 from waza_language_server.features.renames.moved_files import moved_files
 from waza_language_server.project.index import Project
-from waza_language_server.project.uris import path_of
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
-from waza_language_server.syntax.tried_edits import apply
 
 EVAL = """\
 skill: deployer
@@ -51,13 +50,7 @@ def after(folder: Path, **moves: str) -> dict[str, str]:
 
 def changed(folder: Path, renames: dict[Path, Path], *roots: Path) -> dict[str, str]:
     """Return the texts below a folder that change when ``roots`` are open."""
-    change = moved_files(Workspace(Project(roots), default_catalog()), renames)
-    found: dict[str, str] = {}
-    for file in change.files:
-        path = path_of(file.uri)
-        assert path is not None
-        found[path.relative_to(folder).as_posix()] = apply(file.text, file.edits)
-    return found
+    return changed_texts(moved_files(Workspace(Project(roots), default_catalog()), renames), folder)
 
 
 def test_a_task_that_is_listed_is_listed_under_its_new_name(suite: Path) -> None:

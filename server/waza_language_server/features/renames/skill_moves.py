@@ -46,7 +46,7 @@ def skill_moves(workspace: Workspace, symbol: Symbol, name: str, *, renames_file
     moved = [each for known in defined if (each := _moved(workspace, known, symbol.name, name)) is not None]
     if moved and not is_file_name(name):
         raise RenameError(f"`{name}` cannot be the name of a folder, which has to be called like its skill.")
-    # Rename the innermost first, as the paths of the others are still the old ones.
+    # The innermost first, so that the old paths of the others stay valid.
     moved.sort(key=lambda path: -len(path.parts))
     for old in moved:
         _refuse_move(project, old, _renamed(old, name), renames_files=renames_files)
