@@ -103,7 +103,7 @@ def for_each(
     return max((each.code for each in ended.values()), key=worst_last.index)
 
 
-def attempted(write: Callable[[], object]) -> bool:
+def try_writing(write: Callable[[], object]) -> bool:
     """Write something; return whether it is written, and print why it is not."""
     try:
         write()

@@ -48,7 +48,7 @@ class Attempt:
         return Attempt(replace(outcome, other_usage=spent), again)
 
 
-def attempted(
+def with_retries(
     attempt: Callable[[Attempt | None], Attempt], most: int, cancellation: Cancellation
 ) -> TrialOutcome:
     """Return the outcome after at most ``most`` attempts; each gets the one before it.
