@@ -111,7 +111,7 @@ def prepare(
             warnings += check_prices(settings.budget, config.model if by_list else "", asked)
             _note_prices(meter, suite, agent)
         if settings.cache and cache is None:
-            warnings.append("tasks of a `scenario` are not cached, so chosen one of them runs")
+            warnings.append("tasks of a `scenario` are not cached, so every one of them runs")
         without, left_out = baseline_pass(suite, tasks) if tasks else (None, list[str]())
         warnings += left_out
         warnings += pass_preflight(suite, tasks, agent, judges, kept=kept, triggers=triggers)
