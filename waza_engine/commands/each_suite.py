@@ -114,7 +114,7 @@ def try_writing(write: Callable[[], object]) -> bool:
 
 
 def selected_paths(paths: Iterable[Path]) -> list[Path]:
-    """Return the paths, with the eval files in the place of directories of several suites and of skills.
+    """Return the paths; directories with several suites and names of skills are replaced by eval files.
 
     Each file is returned once. Raises ``SuiteError`` for a name that is neither a path nor a skill.
     """

@@ -84,7 +84,7 @@ def prepare(
     except ExecutorError as error:
         raise SuiteError(f"{suite.path}: {error}.") from None
     warnings += executor.warnings
-    # The limits of a run that goes on are its own.
+    # A resumed run has limits of its own.
     meter = Meter(settings.budget, None if recording is not None else within)
     agent = MeteredExecutor(executor, meter)
     try:

@@ -196,7 +196,7 @@ def _cut_short(directory: Path) -> Iterator[RecordedRun]:
 
 
 def _read(path: Path) -> RecordedRun | str:
-    """Return the results in a result file, or why it cannot be read."""
+    """Return the run of a result file, or why it cannot be read."""
     try:
         return recorded_run(read_recording(path))
     except RecordingError as error:
