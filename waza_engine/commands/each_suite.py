@@ -103,7 +103,7 @@ def for_each(
     return max((each.code for each in ended.values()), key=worst_last.index)
 
 
-def attempted(write: Callable[[], object]) -> bool:
+def try_writing(write: Callable[[], object]) -> bool:
     """Write something; return whether it is written, and print why it is not."""
     try:
         write()
@@ -114,7 +114,7 @@ def attempted(write: Callable[[], object]) -> bool:
 
 
 def selected_paths(paths: Iterable[Path]) -> list[Path]:
-    """Return the paths, with the eval files in the place of directories of several suites and of skills.
+    """Return the paths; directories with several suites and names of skills are replaced by eval files.
 
     Each file is returned once. Raises ``SuiteError`` for a name that is neither a path nor a skill.
     """

@@ -53,7 +53,7 @@ def github_report(document: Block, suite: Path | None, *, fail_under: float | No
 
 
 class _Written:
-    """The texts that earlier commands of the same job wrote about a run: a later one leaves them out.
+    """Remembers the output of earlier commands of the same job about a run, so that it is not repeated.
 
     ``$RUNNER_TEMP`` is emptied before each job, so that the list of digests in it is about this one alone.
     """

@@ -40,21 +40,21 @@ LoadedT = TypeVar("LoadedT")
 
 def estimate(params: Params) -> Answer:
     """Return the estimated cost and duration of ``eval.run`` with these parameters, in all and by task."""
-    from waza_engine.runs.choosing import estimated
+    from waza_engine.runs.choosing import estimate_run
 
     settings = run_settings(params, eval_path)
-    found = loaded(lambda: estimated(settings))
+    found = loaded(lambda: estimate_run(settings))
     return {**asdict(found.run), "tasks": {name: asdict(one) for name, one in found.tasks.items()}}
 
 
 def affected(params: Params) -> Answer:
     """Return the tasks of ``eval.run`` with these parameters that changed since their newest results."""
-    from waza_engine.runs.choosing import chosen
-    from waza_engine.runs.passes.affected import outdated
+    from waza_engine.runs.choosing import choose_tasks
+    from waza_engine.runs.passes.affected import outdated_tasks
 
     settings = run_settings(params, eval_path)
-    choice = loaded(lambda: chosen(settings))
-    found = outdated(choice.suite, choice.tasks, settings, choice.build)
+    choice = loaded(lambda: choose_tasks(settings))
+    found = outdated_tasks(choice.suite, choice.tasks, settings, choice.build)
     return {"tasks": [task.source.id for task in found], "of": len(choice.tasks)}
 
 

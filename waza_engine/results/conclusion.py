@@ -201,9 +201,8 @@ class Conclusion:
     """The conclusion of a run. ``reasons`` say why it did not pass, ``notes`` what else is worth knowing.
 
     ``score`` is the mean of the weighted task scores, 0..1, ``plain_score`` that without weights.
-    ``repeated`` are the estimates of the tasks with several trials. ``part``
-    says how many graders were run, "" for all of them: a task that these let pass has no verdict of its own,
-    and is skipped.
+    ``repeated`` are the estimates of the tasks with several trials. ``part`` says how many graders were run,
+    "" for all of them: a task that passed only some of its graders has no verdict, and is skipped.
     """
 
     verdict: RunVerdict
@@ -415,7 +414,7 @@ def _waiting_words(tasks: Sequence[TaskConclusion]) -> str:
 
 
 def _without_graders(tasks: Sequence[TaskConclusion]) -> str:
-    """Return how many tasks have nothing that judges their answers, "" when none has not."""
+    """Return how many tasks have no grader that judges their answers, "" when all have one."""
     count = sum(task.has_no_grader for task in tasks)
     what = "required grader" if any(task.has_no_grader and task.graders for task in tasks) else "grader"
     if count and count == len(tasks):
@@ -453,7 +452,7 @@ def describe_misclassified(triggers: TriggerConclusion) -> str:
 
 
 def _misclassified(triggers: TriggerConclusion | None, failures: Sequence[Reason]) -> Iterator[str]:
-    """Yield that trigger prompts were misclassified where that fails no run: upstream passes it, too."""
+    """Yield a note about misclassified trigger prompts that do not fail the run; upstream passes it, too."""
     if (
         triggers is not None
         and triggers.wrong
@@ -463,7 +462,7 @@ def _misclassified(triggers: TriggerConclusion | None, failures: Sequence[Reason
 
 
 def _breakages(counts: Counts, run: RunOutcome, triggers: TriggerConclusion | None) -> Iterator[Reason]:
-    """Yield the parts without a verdict because something broke."""
+    """Yield the reasons why parts of the run have no verdict: something broke."""
     if counts.errored:
         yield Reason(f"{counted(counts.errored, 'task')} in error", "errored", TASKS, is_counted=True)
     if triggers is not None and triggers.errored:
@@ -497,7 +496,7 @@ def _least_score(run: RunOutcome, wanted: float | None) -> float | None:
 
 
 def _below(fail_under: float | None, run: RunOutcome, tasks: Sequence[TaskConclusion]) -> Iterator[Reason]:
-    """Yield that the score is too low; errors do not make it so."""
+    """Yield the reason that the score is too low; errors do not lower it."""
     if fail_under is None:
         return
     judged = [task.score for task in tasks if task.judged]
@@ -511,7 +510,7 @@ def _below(fail_under: float | None, run: RunOutcome, tasks: Sequence[TaskConclu
 
 
 def _cut_prompts(run: RunOutcome, triggers: TriggerConclusion | None) -> Iterator[str]:
-    """Yield that the run ended while trigger prompts were tried: the first ones alone give no metric."""
+    """Yield a note when the run ended during its trigger prompts: a part of them gives no metric."""
     if run.triggers and triggers is None:
         count = counted(len(run.triggers), "trigger prompt")
         wrong = sum(trigger_verdict(trigger) == "failed" for trigger in run.triggers)
@@ -520,7 +519,7 @@ def _cut_prompts(run: RunOutcome, triggers: TriggerConclusion | None) -> Iterato
 
 
 def _waiting(verdict: RunVerdict, tasks: Sequence[TaskConclusion]) -> Iterator[str]:
-    """Yield that tasks wait for people or have no graders, unless that is why nothing was judged."""
+    """Yield notes about tasks that wait for a review or have no graders, if anything was judged."""
     if verdict == "unjudged":
         return
     if words := _waiting_words(tasks):

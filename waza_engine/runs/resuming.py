@@ -169,7 +169,7 @@ def earlier_run(
     _check_same(recording, suite, tasks, chosen)
     outcome = run_of(with_attachments(recording.document, recording.path))
     kept, baseline = (
-        {task.id: list(_kept(task.trials, retry, costs=costs)) for task in run.tasks} if run else {}
+        {task.id: list(_reused(task.trials, retry, costs=costs)) for task in run.tasks} if run else {}
         for run in (outcome, outcome.baseline)
     )
     trials = [trial for each in (kept, baseline) for found in each.values() for trial in found]
@@ -274,7 +274,7 @@ def _changed(then: RunInputs, now: RunInputs) -> Iterator[str]:
     yield from (path for path in sorted(before | after) if before.get(path) != after.get(path))
 
 
-def _kept(trials: Sequence[TrialOutcome], retry: Sequence[str], *, costs: bool) -> Iterator[TrialOutcome]:
+def _reused(trials: Sequence[TrialOutcome], retry: Sequence[str], *, costs: bool) -> Iterator[TrialOutcome]:
     for trial in trials:
         if trial.lost or trial.stopped:
             if costs and "lost" not in retry:

@@ -35,10 +35,10 @@ def compose(template: str, **values: object) -> str:
 
     Values are plain data. Raises ``ValueError`` when the template is not YAML.
     """
-    return written(_filled(loaded(template), {f"${name}": value for name, value in values.items()}))
+    return to_yaml(_filled(load_yaml(template), {f"${name}": value for name, value in values.items()}))
 
 
-def loaded(text: str) -> Any:
+def load_yaml(text: str) -> Any:
     """Return a YAML text as data that remember their comments, quotes and styles.
 
     Raises ``ValueError`` when it is not one YAML document.
@@ -51,8 +51,8 @@ def loaded(text: str) -> Any:
         raise ValueError(str(error)) from None
 
 
-def written(data: object) -> str:
-    """Return what ``loaded`` has returned, or plain data, as a YAML text in block style."""
+def to_yaml(data: object) -> str:
+    """Return what ``load_yaml`` has returned, or plain data, as a YAML text in block style."""
     stream = io.StringIO()
     _round_trip().dump(_node(data), stream)
     text = stream.getvalue()

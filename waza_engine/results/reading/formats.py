@@ -152,7 +152,7 @@ def document_in(
         if "trigger" in entry
     }
     tried = {"trigger_results": [*triggers.values()]} if triggers else {}
-    answers = list(_unkept_answers(entries[1:]))
+    answers = list(_pending_answers(entries[1:]))
     arrived = {"answers": answers} if answers else {}
     asked = [entry["asked"] for entry in entries[1:] if "asked" in entry]
     broke = next((entry["broke"] for entry in entries[1:] if entry.get("broke")), None)
@@ -161,8 +161,8 @@ def document_in(
     return {**entries[0], "tasks": tasks, **without, **begun, **ended}
 
 
-def _unkept_answers(entries: Sequence[Block]) -> Iterator[Block]:
-    """Yield the answers of a journal that no later line of it holds; of trigger prompts none does."""
+def _pending_answers(entries: Sequence[Block]) -> Iterator[Block]:
+    """Yield the answers of a journal that no later line contains; those to trigger prompts never are."""
     held: set[tuple[bool, str, int | None]] = set()
     left: list[Block] = []
     for entry in reversed(entries):

@@ -492,9 +492,9 @@ class Attachments:
 
     def of(self, value: ValueT) -> ValueT:
         """Return any value with marks for its long strings, which are stored now. Raises ``ResultsError``."""
-        return without_long_texts(value, self._kept)
+        return without_long_texts(value, self._attached)
 
-    def _kept(self, text: str) -> str:
+    def _attached(self, text: str) -> str:
         shown = masked(text)
         name, mark = mark_of(shown)
         if name not in self._written:

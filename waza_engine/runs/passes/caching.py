@@ -105,7 +105,7 @@ class TaskCache:
         # Replaying is immediate, and its recording may be the newest results, which change with every run.
         if source.task is None or not task.graded or replays(self._executor):
             return None
-        if not self._cacheable(task):
+        if not self._is_cacheable(task):
             return None
         document = {
             "format": _FORMAT,
@@ -138,14 +138,14 @@ class TaskCache:
 
     def put(self, key: str, outcome: TaskOutcome) -> None:
         """Store a result if it is final."""
-        if not _final(outcome):
+        if not _is_final(outcome):
             return
         entry = {"waza_engine_cache": _FORMAT, "task": task_document(outcome)}
         with contextlib.suppress(OSError, ResultsError, ValueError):
             keep_out_of_git(self._directory, within=self._within)
             write_atomically(self._directory / f"{key}.json", encoded(entry), within=self._within)
 
-    def _cacheable(self, task: TrialTask) -> bool:
+    def _is_cacheable(self, task: TrialTask) -> bool:
         inputs = task.spec.inputs
         return not inputs.repos and all(
             built.grader is not None and not built.grader.reviewed for built in task.all_graders
@@ -210,7 +210,7 @@ def _is_entry(path: Path) -> bool:
         return False
 
 
-def _final(outcome: TaskOutcome) -> bool:
+def _is_final(outcome: TaskOutcome) -> bool:
     """Return whether the result is final: no error, no limit, no pending review."""
     return (
         outcome.status in ("passed", "failed")

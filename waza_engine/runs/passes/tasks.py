@@ -238,7 +238,7 @@ class TaskRunner:
         context, source = self._context, active.selected.source
         if self._cache is not None:
             active.cache_key = self._cache.key(source, active.task, context)
-            # A run that goes on keeps its own trials, and those that it retries are not what the cache has.
+            # A resumed run keeps its own trials, and the cache must not replace those that it retries.
             usable = active.cache_key is not None and not context.settings.resume
             if usable and (found := self._cache.get(active.cache_key or "")) is not None:
                 # The task's name may have changed; its prompt has not.

@@ -30,7 +30,7 @@ from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
 def given_settings(settings: RunSettings) -> dict[str, object]:
     """Return the options that the suite may omit then: keys of ``config`` and their values."""
-    return _given(
+    return _without_none(
         {
             "executor": settings.executor,
             "trials_per_task": settings.trials,
@@ -67,7 +67,7 @@ def with_options(suite: Suite, settings: RunSettings, project: ProjectConfig) ->
         "timeout_seconds": settings.timeout_seconds,
         "fail_fast": settings.fail_fast,
     }
-    spec = suite.spec.model_copy(update={"config": config.model_copy(update=_given(changes))})
+    spec = suite.spec.model_copy(update={"config": config.model_copy(update=_without_none(changes))})
     if settings.baseline is not None:
         spec = spec.model_copy(update={"baseline": settings.baseline})
     suite = replace(suite, spec=spec, tasks=tuple(_task(task, settings) for task in suite.tasks))
@@ -149,7 +149,7 @@ def _task(task: SuiteTask, settings: RunSettings) -> SuiteTask:
     return replace(task, task=task.task.model_copy(update=changes)) if changes else task
 
 
-def _given(changes: dict[str, Any]) -> dict[str, Any]:
+def _without_none(changes: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in changes.items() if value is not None}
 
 

@@ -115,7 +115,7 @@ def select(
 
 
 def ungraded(tasks: Sequence[SelectedTask]) -> tuple[SelectedTask, ...]:
-    """Return the tasks as they are when only answers are wanted: no grader of any kind."""
+    """Return the tasks without graders of any kind, for a run that only records answers."""
     return tuple(
         replace(
             task,

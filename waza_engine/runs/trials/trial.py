@@ -42,8 +42,8 @@ from waza_engine.runs.grading.judging import ExecutorJudge
 from waza_engine.runs.grading.recorded_verdicts import without_workspace
 from waza_engine.runs.limits.budget import Tally
 from waza_engine.runs.limits.cancellation import CancelledRunError
-from waza_engine.runs.trials.attempts import Attempt, InterruptedTrialError, attempted
-from waza_engine.runs.trials.context import RunContext, TrialRequest, arrived
+from waza_engine.runs.trials.attempts import Attempt, InterruptedTrialError, with_retries
+from waza_engine.runs.trials.context import RunContext, TrialRequest, arrived_answer
 from waza_engine.runs.trials.conversation import Conversation, FollowUps, ModelResponder, converse
 from waza_engine.scoring.cost import Spending, cost_of, tokens_of, total_cost
 from waza_engine.scoring.tasks import trial_status
@@ -150,7 +150,7 @@ def run_trial(
     trial = _Trial(task, request, context, tell, lambda cut: keep(_with_cost(cut, context)), kept)
     spent, named = request.attempt - 1, ""
     try:
-        outcome = attempted(
+        outcome = with_retries(
             lambda before: _attempt(replace(trial, before=before)),
             max(1, context.suite.spec.config.max_attempts - spent),
             context.cancellation,
@@ -270,7 +270,7 @@ def _in_workspace(trial: _Trial, workspace: Workspace, commands: CommandSession)
             checkpoint, trial, _grading_context(talk, execution, trial, judging)
         ),
         context.cancellation,
-        lambda talk: _keep(so_far(talk), trial),
+        lambda talk: _store_so_far(so_far(talk), trial),
     )
     trial.tell(talk.output)
     exchange = None
@@ -312,7 +312,7 @@ def _graded(outcome: TrialOutcome, trial: _Trial, context: GradingContext, judgi
             if judging.usage != outcome.judge_usage:
                 # The usage of a judge is paid for, too.
                 outcome = _with_judges(outcome, judging)
-                _keep(outcome, trial)
+                _store_so_far(outcome, trial)
     except CancelledRunError:
         raise InterruptedTrialError(_cut(_with_judges(outcome, judging))) from None
     if task.grade_expected:
@@ -329,7 +329,7 @@ def _with_judges(outcome: TrialOutcome, judging: Tally) -> TrialOutcome:
 def _unjudged(asked: Tally, by: Answerer) -> Iterator[UnjudgedAnswer]:
     """Yield the answers to questions without a verdict."""
     for answer in asked.arrived:
-        if (unjudged := arrived(answer, ArrivedAnswer(by)).unjudged).text:
+        if (unjudged := arrived_answer(answer, ArrivedAnswer(by)).unjudged).text:
             yield unjudged
 
 
@@ -343,7 +343,7 @@ def _expected_calls(outcome: TrialOutcome, commands: CommandSession) -> dict[str
     return {name: Validation(name, "command_mocks", 0.0 if unmet else 1.0, not unmet, feedback)}
 
 
-def _keep(outcome: TrialOutcome, trial: _Trial) -> None:
+def _store_so_far(outcome: TrialOutcome, trial: _Trial) -> None:
     """Store an answer that is paid for, if the trial goes on: it would be lost if the run is killed."""
     spec, inputs = trial.task.spec, trial.task.spec.inputs
     more = trial.task.graders or spec.checkpoints or inputs.follow_up_prompts or inputs.responder
