@@ -83,7 +83,7 @@ def _is_mutable(value: ast.expr | None) -> bool:
 
 
 def test_the_folder_of_the_graders_lists_the_grader_types() -> None:
-    shared = {"__init__", "base", "config", "paths", "registry"}
+    shared = {"__init__", "base", "config", "judge", "paths", "registry"}
     files = {path.stem for path in (ENGINE / "graders").glob("*.py")}
     assert files - shared == set(BUILT_IN_TYPES)
 

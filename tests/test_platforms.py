@@ -29,7 +29,7 @@ from waza_engine.spec.reading import task_globs
 from waza_language_server.embedded.glob import globs as colours
 from waza_language_server.engine import process
 from waza_language_server.features.completion import values
-from waza_language_server.project import reach, uris
+from waza_language_server.project import boundaries, uris
 from waza_language_server.project.disk import Disk
 
 ROOT = Path(__file__).parent.parent
@@ -189,9 +189,9 @@ def test_links_are_followed_one_by_one_where_they_are_of_more_kinds(
 
 def test_the_system_resolves_links_on_windows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
-    links = reach.Links()
+    links = boundaries.Links()
     links.known = {}
-    pretend(monkeypatch, reach, "linux", name="nt")
+    pretend(monkeypatch, boundaries, "linux", name="nt")
     assert links.resolved(str(tmp_path / "link" / "a")) == str(tmp_path / "a")
     assert list(links.known) == [str(tmp_path / "link" / "a")]
 

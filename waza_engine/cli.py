@@ -43,7 +43,7 @@ def _command() -> None:
         from waza_engine.end_of_input import leave_at_end_of_input
 
         leave_at_end_of_input()
-        from waza_engine.serve import serve
+        from waza_engine.commands.serve import serve
 
         serve()
     elif arguments[:1] == [MOCK_COMMAND]:
@@ -51,8 +51,8 @@ def _command() -> None:
 
         serve_mock(arguments[1:])
     elif arguments == ["--version"]:
-        from waza_engine import __version__
         from waza_engine.terminal import say
+        from waza_engine.version import __version__
 
         say(f"waza-engine {__version__}")
     elif arguments[:1] == [_HARNESS]:

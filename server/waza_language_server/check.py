@@ -20,10 +20,10 @@ from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.failures import RuleFailure, failures_noted
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.check_rows import checked_parts
+from waza_language_server.project.boundaries import Boundaries
 from waza_language_server.project.claim import JSON_SUFFIX, SKILL_NAME, SUITE_FILE_NAMES
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.index import Project
-from waza_language_server.project.reach import Reach
 from waza_language_server.project.suite_files import read_suites
 from waza_language_server.project.uris import uri_of
 from waza_language_server.project.workspace import Workspace
@@ -85,7 +85,7 @@ def check_paths(paths: Sequence[Path], *, fixes: bool = False) -> Iterator[Repor
     ``fixes`` requests the fixes of the findings, which takes longer: each is tried.
     """
     workspace = workspace_of(paths)
-    with workspace.project.disk.held_still():
+    with workspace.project.disk.cached_lookups():
         read_suites(workspace.project)
         for file, named in _with_adapters(each_file(paths), workspace.project):
             report, workspace = _check_file(workspace, file, named=named, fixes=fixes)
@@ -163,7 +163,7 @@ def files_below(folder: Path) -> Iterator[Path]:
     that was seen under another name (a link into itself, say) is not entered again, and no link is followed
     out of the folder and its repository.
     """
-    boundary = Reach([folder.absolute()]).around(folder.absolute())
+    boundary = Boundaries([folder.absolute()]).around(folder.absolute())
     entered: set[Path] = set()
     waiting = [folder]
     while waiting:

@@ -16,10 +16,10 @@ from urllib.parse import quote
 
 from junitparser import Failure, JUnitXml, TestCase, TestSuite
 
-from waza_engine import __version__
 from waza_engine.boundary import path_in_repository
 from waza_engine.project_page import project_page
 from waza_engine.terminal import harmless_lines, workflow_command
+from waza_engine.version import __version__
 from waza_language_server.analysis.codes import CODES
 from waza_language_server.check import Finding
 

@@ -79,7 +79,7 @@ def _without_faultless(reading: _Reading, line: str, number: int) -> str:
 
 def _parts(path: Path, workspace: Workspace) -> Iterator[tuple[int, list[str]]]:
     """Yield some lines of a file at a time, and how many are before them."""
-    within = workspace.project.disk.reach.around(path.parent)
+    within = workspace.project.disk.boundaries.around(path.parent)
     with contextlib.closing(opened_to_read(path, within=within)) as file:
         before = 0
         while lines := file.readlines(_PART_BYTES):

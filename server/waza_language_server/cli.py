@@ -89,6 +89,6 @@ def _port(arguments: list[str]) -> int | None:
 
 
 def _print_version() -> None:
-    from waza_engine import __version__
+    from waza_engine.version import __version__
 
     say(f"waza-language-server {__version__}")

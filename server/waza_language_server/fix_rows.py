@@ -57,7 +57,7 @@ def fixed_rows(path: Path, kind: DocumentKind, workspace: Workspace) -> FixedRow
 
 def write_rows(path: Path, lines: Mapping[int, tuple[str, str]], workspace: Workspace) -> str:
     """Write the changed lines of a file in one step; return why that cannot be, "" when it is done."""
-    within = workspace.project.disk.reach.around(path.parent)
+    within = workspace.project.disk.boundaries.around(path.parent)
     return write_fixed(path, lambda target: _changed(target, lines, within), within)
 
 

@@ -21,7 +21,7 @@ from tests.patience import ON_A_BUSY_MACHINE, ends, staying
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, Status, Tokens, call
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.executors.copilot_sdk import CopilotExecutor
-from waza_engine.graders.judging.judge import AgentTool
+from waza_engine.graders.judge import AgentTool
 from waza_engine.masking import masked
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.vocabulary import ModelUsage, SkillInvocation

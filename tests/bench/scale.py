@@ -18,6 +18,7 @@ import psutil
 from tests.engine.cluster.faults import mock_suite
 from waza_engine.boundary import suite_boundary
 from waza_engine.cluster.addresses import ClusterAddress
+from waza_engine.cluster.dask_backend import backends_of
 from waza_engine.cluster.dask_cluster import DaskCluster
 from waza_engine.cluster.local_workers import SLOTS as LOCAL_SLOTS
 from waza_engine.cluster.run_store import FolderRunStore
@@ -61,7 +62,7 @@ def _measured(trials: int, on_cluster: bool) -> Cost:
         if not on_cluster:
             return _run(path, ThreadBackend)
         with DaskCluster(ClusterAddress(local=WORKERS), lambda sentence: None) as cluster:
-            return _run(path, cluster.backend)
+            return _run(path, backends_of(cluster))
 
 
 def _run(path: Path, backend: BackendFactory) -> Cost:

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.check
 def workspace() -> Iterator[Workspace]:
     """The public suites, whose folders are looked at once."""
     workspace = corpus_workspace()
-    with workspace.project.disk.held_still():
+    with workspace.project.disk.cached_lookups():
         yield workspace
 
 

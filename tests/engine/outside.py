@@ -22,7 +22,6 @@ _PATHS = {
     "os.utime": (0,),
     "shutil.rmtree": (0,),
     "shutil.copyfile": (0, 1),
-    "sqlite3.connect": (0,),
 }
 _watched: list[tuple[Path, list[tuple[str, str]]]] = []
 _installed: list[bool] = []

@@ -227,12 +227,7 @@ WRITES: dict[str, tuple[str, str, Callable[[Path], object]]] = {
     "a new task": ("tasks", "", scaffolded),
     "a new task in the place of a link": ("tasks/new.yaml", "id_rsa", scaffolded),
     "the index": (
-        ".waza/results/history.sqlite",
-        "new",
-        lambda suite: (run_it(suite), history_of(suite / "eval.yaml")),
-    ),
-    "the log of the index": (
-        ".waza/results/history.sqlite-wal",
+        ".waza/results/history.index",
         "new",
         lambda suite: (run_it(suite), history_of(suite / "eval.yaml")),
     ),

@@ -27,13 +27,13 @@ def shouted_name(view: FileView) -> Iterator[Problem]:
     lines=(
         Lines(
             f"{ANALYSIS}/rules.py",
-            "from waza_language_server.analysis.file_rules.grader_names import duplicate_names",
-            "from waza_language_server.analysis.file_rules.shouted_name import shouted_name\n",
+            "from waza_language_server.analysis.file_rules import grader_names as names_in_file",
+            "from waza_language_server.analysis.file_rules import shouted_name\n",
         ),
         Lines(
             f"{ANALYSIS}/rules.py",
             "FILE_RULES: tuple[Rule[FileView], ...] = (",
-            '    Rule("shouted name", shouted_name),\n',
+            '    Rule("shouted name", shouted_name.shouted_name),\n',
         ),
         Lines(
             f"{ANALYSIS}/codes/structure.py",

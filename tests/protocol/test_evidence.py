@@ -173,4 +173,4 @@ async def test_a_client_that_wants_no_history_gets_none(tmp_path: Path) -> None:
         uri = editor.open(path)
         found = await editor.labels_until(uri, lambda found: any(each.startswith("⚡") for each in found))
         assert SAME not in found
-        assert not (path.parent / ".waza" / "results" / "history.sqlite").exists()
+        assert not (path.parent / ".waza" / "results" / "history.index").exists()

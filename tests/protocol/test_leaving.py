@@ -189,7 +189,7 @@ def test_an_engine_that_still_loads_ends_with_its_input() -> None:
         "import sys, time\n"
         "class Slow:\n"
         "    def find_spec(self, name, *_):\n"
-        "        if name == 'waza_engine.serve': print('loading', flush=True); time.sleep(600)\n"
+        "        if name == 'waza_engine.commands.serve': print('loading', flush=True); time.sleep(600)\n"
         "sys.meta_path.insert(0, Slow())\n"
         "sys.argv = ['waza-engine', 'serve']\n"
         "from waza_engine.cli import main\n"

@@ -12,6 +12,7 @@ from waza_language_server.engine.runs import Runs
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.protocol.client import ClientOptions
 from waza_language_server.protocol.server import WazaServer
+from waza_language_server.protocol.services.session import Session
 
 
 @pytest.fixture
@@ -28,10 +29,16 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return commands
 
 
+def created(options: ClientOptions) -> WazaServer:
+    server = WazaServer()
+    server.options = options
+    server.session = Session()
+    return server
+
+
 @pytest.mark.parametrize("method", ["grader.types", "run.estimate", "result.runs", "live.open", "eval.run"])
 async def test_an_untrusted_workspace_gets_no_engine(started: list[Any], method: str) -> None:
-    server = WazaServer()
-    server.options = ClientOptions(interpreter="/repository/.venv/bin/python", trusted=False)
+    server = created(ClientOptions(interpreter="/repository/.venv/bin/python", trusted=False))
     with pytest.raises(EngineError, match="untrusted"):
         await server.runs.ask(method, {}, 1.0)
     assert started == []
@@ -46,8 +53,7 @@ async def test_a_run_that_nothing_may_start_for_ends_with_the_reason(started: li
 
 
 async def test_a_trusted_workspace_gets_the_engine_of_its_interpreter(started: list[Any]) -> None:
-    server = WazaServer()
-    server.options = ClientOptions(interpreter="/repository/.venv/bin/python")
+    server = created(ClientOptions(interpreter="/repository/.venv/bin/python"))
     with pytest.raises(EngineError, match="cannot be started"):
         await server.runs.ask("grader.types", {}, 1.0)
     assert [command[0] for command in started] == ["/repository/.venv/bin/python"]

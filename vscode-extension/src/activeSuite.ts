@@ -13,19 +13,19 @@ interface Suite {
 /**
  * Resolves to the editor of the file in front; from a page, such as that of the walkthrough, to a suite that is opened for it.
  *
- * @param shown the eval file whose result is in front, when one is
+ * @param shownSuite the eval file whose result is in front, when one is
  */
-export async function editorOfSuite(client: LanguageClient, shown?: string): Promise<vscode.TextEditor | undefined> {
+export async function editorOfSuite(client: LanguageClient, shownSuite?: string): Promise<vscode.TextEditor | undefined> {
     const active = vscode.window.activeTextEditor;
     if (active !== undefined && ["file", "untitled"].includes(active.document.uri.scheme)) {
         return active;
     }
-    const file = shown ?? (await chosenSuite(client));
+    const file = shownSuite ?? (await chooseSuite(client));
     return file === undefined ? undefined : vscode.window.showTextDocument(vscode.Uri.file(file));
 }
 
 /** The eval file of the one suite there is, or of the one chosen among several, those that are open first. */
-async function chosenSuite(client: LanguageClient): Promise<string | undefined> {
+async function chooseSuite(client: LanguageClient): Promise<string | undefined> {
     const suites = await client.sendRequest<Suite[]>("waza/tests", { parent: null });
     if (suites.length === 0) {
         const make = "New Suite…";

@@ -1,71 +1,71 @@
 /**
  * The folders that belong to the open files: the author of a suite may have written everything in them.
  *
- * It is the boundary that the server draws for links (`project/reach.py`).
+ * It is the boundary that the server draws for links (`project/boundaries.py`).
  */
 
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
-import { namesSuiteFile } from "./suiteFiles";
+import { isSuiteFileName } from "./suiteFiles";
 
 /** How far above a file its suite is searched, and how many links in a row are followed. */
-const [LEVELS_UP, MOST_LINKS] = [10, 40];
+const [LEVELS_UP, MAX_LINKS] = [10, 40];
 
 /** The open folders, the outermost repository around each, and the boundary of each open file. */
 export function boundariesOf(folders: readonly string[], files: readonly string[]): string[] {
-    const around = (place: string, boundary: (place: string) => string | undefined) => [place, realPath(place)].map(boundary);
-    const found = [...folders, ...folders.flatMap((each) => around(each, repositoryAround)), ...files.flatMap((each) => around(each, boundaryOf))];
+    const around = (location: string, boundary: (location: string) => string | undefined) => [location, realPath(location)].map(boundary);
+    const found = [...folders, ...folders.flatMap((each) => around(each, outermostRepository)), ...files.flatMap((each) => around(each, boundaryOf))];
     return [...new Set(found.filter((folder) => folder !== undefined))];
 }
 
 /** The outermost repository around a file, else the folder of its suite; never the home folder or the root. */
 function boundaryOf(file: string): string | undefined {
     const folder = path.dirname(file);
-    return repositoryAround(folder) ?? suiteAround(folder) ?? projectFoldersAround(folder).find((each) => each === folder);
+    return outermostRepository(folder) ?? nearestSuiteFolder(folder) ?? projectFoldersAround(folder).find((each) => each === folder);
 }
 
 /** Returns whether a file is in a folder, or is reached through it: a Python finds its packages next to the link that started it. */
-export function leadsInto(file: string, folder: string): boolean {
-    return links(file).some((place) => levels(place).some((level) => isSame(level, folder)));
+export function isReachedThrough(file: string, folder: string): boolean {
+    return linkChain(file).some((location) => ancestors(location).some((level) => isSameFile(level, folder)));
 }
 
-function repositoryAround(folder: string): string | undefined {
+function outermostRepository(folder: string): string | undefined {
     return projectFoldersAround(folder)
         .filter((level) => orUndefined(() => fs.lstatSync(path.join(level, ".git"))) !== undefined)
         .at(-1);
 }
 
-function suiteAround(folder: string): string | undefined {
+function nearestSuiteFolder(folder: string): string | undefined {
     return projectFoldersAround(folder)
         .slice(0, LEVELS_UP)
-        .find((level) => namesIn(level).some(namesSuiteFile));
+        .find((level) => namesInFolder(level).some(isSuiteFileName));
 }
 
 function projectFoldersAround(folder: string): string[] {
-    return levels(folder).filter((level) => path.dirname(level) !== level && !isSame(level, os.homedir()));
+    return ancestors(folder).filter((level) => path.dirname(level) !== level && !isSameFile(level, os.homedir()));
 }
 
 /** A path and all folders above it, from the inside out. */
-function levels(place: string): string[] {
-    const above = path.dirname(place);
-    return above === place ? [place] : [place, ...levels(above)];
+function ancestors(location: string): string[] {
+    const above = path.dirname(location);
+    return above === location ? [location] : [location, ...ancestors(above)];
 }
 
 /** A path, and where each link leads that it is. */
-function links(file: string): string[] {
+function linkChain(file: string): string[] {
     const found: string[] = [];
-    for (let place: string | undefined = path.resolve(file); place !== undefined && found.length < MOST_LINKS; ) {
-        const real: string = path.join(realPath(path.dirname(place)), path.basename(place));
-        found.push(place, real);
+    for (let location: string | undefined = path.resolve(file); location !== undefined && found.length < MAX_LINKS; ) {
+        const real: string = path.join(realPath(path.dirname(location)), path.basename(location));
+        found.push(location, real);
         const target = linkAt(real);
-        place = target === undefined ? undefined : path.resolve(path.dirname(real), target);
+        location = target === undefined ? undefined : path.resolve(path.dirname(real), target);
     }
     return [...found, realPath(file)];
 }
 
 /** By what they are on the disk: the case of letters and short names may differ. */
-function isSame(one: string, other: string): boolean {
+function isSameFile(one: string, other: string): boolean {
     if (one === other) {
         return true;
     }
@@ -73,26 +73,26 @@ function isSame(one: string, other: string): boolean {
     return first !== undefined && second !== undefined && first.ino !== 0n && first.ino === second.ino && first.dev === second.dev;
 }
 
-function statusOf(place: string): fs.BigIntStats | undefined {
-    return orUndefined(() => fs.statSync(place, { bigint: true }));
+function statusOf(location: string): fs.BigIntStats | undefined {
+    return orUndefined(() => fs.statSync(location, { bigint: true }));
 }
 
-function realPath(place: string): string {
-    return orUndefined(() => fs.realpathSync.native(place)) ?? path.resolve(place);
+function realPath(location: string): string {
+    return orUndefined(() => fs.realpathSync.native(location)) ?? path.resolve(location);
 }
 
-function linkAt(place: string): string | undefined {
-    return orUndefined(() => fs.readlinkSync(place));
+function linkAt(location: string): string | undefined {
+    return orUndefined(() => fs.readlinkSync(location));
 }
 
-export function namesIn(folder: string): string[] {
+export function namesInFolder(folder: string): string[] {
     return orUndefined(() => fs.readdirSync(folder)) ?? [];
 }
 
 /** Returns the result of a disk access; undefined for a path that does not exist or cannot be read. */
-export function orUndefined<Value>(ask: () => Value): Value | undefined {
+export function orUndefined<Value>(read: () => Value): Value | undefined {
     try {
-        return ask();
+        return read();
     } catch {
         return undefined;
     }

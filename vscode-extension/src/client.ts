@@ -15,23 +15,23 @@ import {
     type Executable,
     type LanguageClientOptions,
 } from "vscode-languageclient/node";
-import { SHOW_CHANGE } from "./changes";
-import { hintWithSettings, hoverWithPages, OPEN_PAGE, problemsWithPages } from "./documentation";
-import { EditsOfMoves } from "./editsOfMoves";
+import { SHOW_CHANGE } from "./recordedFileDiffs";
+import { nameSettingsInHint, linkPagesInHover, OPEN_PAGE, diagnosticsMiddleware } from "./documentation";
+import { FileOperationEdits } from "./fileOperationEdits";
 import type { FoundServer, Interpreter } from "./interpreters";
 import { registerLensCommands, waitingForServer } from "./lensCommands";
-import { LensesInView } from "./lensesInView";
-import { createFiles, type NewFiles } from "./making";
+import { VisibleLenses } from "./visibleLenses";
+import { createFiles, type NewFiles } from "./scaffolding";
 import { confirm, plain } from "./messages";
 import { environmentOfPrograms, GuardedClient } from "./programs";
-import { GIVEN_UP, Restarts } from "./restarts";
+import { GIVEN_UP, Restarts } from "./restartPolicy";
 import type { Runs } from "./runs";
-import { changedSettings, settingsOfFolders, toldSettings } from "./toldSettings";
-import type { Resolution } from "./serverEnvironment";
-import type { Status } from "./status";
+import { changedSettings, folderSettings, serverSettings } from "./serverSettings";
+import type { Resolution } from "./serverResolution";
+import type { LanguageStatus } from "./languageStatus";
 import { EVALS_GLOB, HARNESS_GLOB, SKILL_GLOB } from "./suiteFiles";
 import { TraceChannel } from "./traceChannel";
-import { OPEN_TRIAL } from "./trials";
+import { OPEN_TRIAL } from "./trialDocuments";
 import { outlinesYaml } from "./yamlCoexistence";
 
 const RESTART = "waza.restartServer";
@@ -44,11 +44,11 @@ export class ServerConnection implements vscode.Disposable {
     private queue: Promise<void> = Promise.resolve();
     private waiting: Promise<void> | undefined;
     private mustRestart = false;
-    private wanted = false;
+    private requested = false;
     private readonly traceChannel = new TraceChannel();
-    private readonly lenses = new LensesInView(() => this.running);
-    private readonly lensCommands = registerLensCommands(() => this.reached());
-    private readonly editsOfMoves = new EditsOfMoves();
+    private readonly visibleLenses = new VisibleLenses(() => this.running);
+    private readonly lensCommands = registerLensCommands(() => this.ensureRunning());
+    private readonly fileOperationEdits = new FileOperationEdits();
     private readonly marksChanged = new vscode.EventEmitter<{ readonly files: boolean }>();
     /** Fires when the server is up, and when it knows of other scores; `files` is false when it is lines alone that have others. */
     readonly onDidChangeMarks = this.marksChanged.event;
@@ -68,7 +68,7 @@ export class ServerConnection implements vscode.Disposable {
         private readonly resolve: () => Promise<Resolution>,
         private readonly onMissing: (resolution: Resolution) => void,
         private readonly runs: Runs,
-        private readonly status: Status,
+        private readonly status: LanguageStatus,
         private readonly log: vscode.LogOutputChannel,
         private readonly workingDirectory: string,
         private readonly environment: () => Promise<Record<string, string>>,
@@ -85,23 +85,23 @@ export class ServerConnection implements vscode.Disposable {
     }
 
     /** True once a start was requested. */
-    get isWanted(): boolean {
-        return this.wanted;
+    get isRequested(): boolean {
+        return this.requested;
     }
 
     /** True when it was requested, and no Python had it. */
     get isMissing(): boolean {
-        return this.wanted && this.server === undefined && this.waiting === undefined;
+        return this.requested && this.server === undefined && this.waiting === undefined;
     }
 
     /** Starts the server unless that was requested already; resolves when it is up, or cannot be started. */
     async start(): Promise<void> {
-        await (this.wanted ? this.queue : this.restart());
+        await (this.requested ? this.queue : this.restart());
     }
 
     /** The client of the server, which is started unless it runs; undefined, and a message, when it cannot be started. */
-    readonly reached = async (): Promise<LanguageClient | undefined> => {
-        const isFirst = !this.wanted;
+    readonly ensureRunning = async (): Promise<LanguageClient | undefined> => {
+        const isFirst = !this.requested;
         await this.start();
         if (this.client?.state === State.Starting) {
             await this.client.start().catch(() => undefined); // one that has stopped by itself is on its way back
@@ -116,22 +116,22 @@ export class ServerConnection implements vscode.Disposable {
 
     /** Starts the server, or stops and starts it again. */
     restart(): Promise<void> {
-        this.wanted = true;
+        this.requested = true;
         this.mustRestart = true;
         return this.reconsider();
     }
 
     /** Looks for the interpreter again, and restarts the server when it is another one now. */
     reconsider(): Promise<void> {
-        if (!this.wanted) {
+        if (!this.requested) {
             return Promise.resolve();
         }
         this.waiting ??= this.enqueue(async () => {
-            const must = this.mustRestart;
+            const isForced = this.mustRestart;
             this.waiting = undefined;
             this.mustRestart = false;
             const resolution = await this.resolve();
-            if (must || resolution.server?.interpreter.command !== this.server?.interpreter.command) {
+            if (isForced || resolution.server?.interpreter.command !== this.server?.interpreter.command) {
                 this.runs.cancelAll();
                 await this.stop();
                 await this.launch(resolution);
@@ -141,16 +141,16 @@ export class ServerConnection implements vscode.Disposable {
     }
 
     /** Tells the server of the settings that have changed, those that it takes while it runs. */
-    async tellSettings(change: vscode.ConfigurationChangeEvent): Promise<void> {
+    async sendChangedSettings(change: vscode.ConfigurationChangeEvent): Promise<void> {
         const waza = changedSettings(change);
         if (Object.keys(waza).length > 0) {
-            await this.tell(waza);
+            await this.sendSettings(waza);
         }
     }
 
     /** Tells the server what the settings of the folders say that are open now. */
-    tellFolders(): Promise<void> {
-        return this.tell(settingsOfFolders());
+    sendFolderSettings(): Promise<void> {
+        return this.sendSettings(folderSettings());
     }
 
     /** Stops the server for good, and with it the active runs; resolves when it is gone. */
@@ -160,22 +160,22 @@ export class ServerConnection implements vscode.Disposable {
 
     dispose(): void {
         this.traceChannel.dispose();
-        this.lenses.dispose();
+        this.visibleLenses.dispose();
         this.lensCommands.dispose();
-        this.editsOfMoves.dispose();
+        this.fileOperationEdits.dispose();
         this.marksChanged.dispose();
         this.started.dispose();
         this.gaveUp.dispose();
     }
 
-    private async tell(waza: Record<string, unknown>): Promise<void> {
+    private async sendSettings(waza: Record<string, unknown>): Promise<void> {
         await this.running?.sendNotification(DidChangeConfigurationNotification.type, { settings: { waza } });
     }
 
     private enqueue(step: () => Promise<void>): Promise<void> {
         this.queue = this.queue.then(step).catch((error: unknown) => {
             this.log.error(`The language server was not started: ${String(error)}`);
-            this.status.failed("the language server was not started; see the log");
+            this.status.showFailure("the language server was not started; see the log");
         });
         return this.queue;
     }
@@ -184,12 +184,12 @@ export class ServerConnection implements vscode.Disposable {
         const server = resolution.server;
         this.server = server;
         if (server === undefined) {
-            this.status.failed("no Python with the language server");
+            this.status.showFailure("no Python with the language server");
             this.gaveUp.fire();
             this.onMissing(resolution);
             return;
         }
-        this.status.starting();
+        this.status.showStarting();
         const client = this.createClient(server, await this.environment());
         this.client = client;
         client.onNotification("waza/marksChanged", ({ files = true }: { readonly files?: boolean }) => {
@@ -197,24 +197,24 @@ export class ServerConnection implements vscode.Disposable {
         });
         this.runs.listen(client);
         client.onRequest("waza/confirm", confirm);
-        client.onRequest("waza/createFiles", (asked: NewFiles) => createFiles(client, asked));
+        client.onRequest("waza/createFiles", (files: NewFiles) => createFiles(client, files));
         client.onDidChangeState((change) => {
             if (this.client !== client) {
                 return; // it is being stopped on purpose
             }
             if (change.newState === State.Running) {
-                this.status.running(server);
+                this.status.showRunning(server);
                 this.marksChanged.fire({ files: true });
                 this.started.fire();
             } else if (change.newState === State.Stopped) {
-                this.status.failed("the language server stopped", RESTART, RESTART_TITLE);
+                this.status.showFailure("the language server stopped", RESTART, RESTART_TITLE);
             }
         });
         try {
             await client.start();
         } catch (error) {
             this.log.error(`The language server did not start: ${String(error)}`);
-            this.status.failed("the language server did not start; see the log");
+            this.status.showFailure("the language server did not start; see the log");
             void this.offerLog("The Waza language server did not start.");
         }
     }
@@ -250,7 +250,7 @@ export class ServerConnection implements vscode.Disposable {
                 reportsJsonSyntax: true,
                 runWithCommand: "waza.runWith",
                 runEvents: true,
-                ...toldSettings(),
+                ...serverSettings(),
             },
             markdown: { isTrusted: { enabledCommands: [SHOW_CHANGE, OPEN_TRIAL, OPEN_PAGE] } },
             outputChannel: this.log,
@@ -261,14 +261,14 @@ export class ServerConnection implements vscode.Disposable {
                 void this.offerRestart(GIVEN_UP);
             }),
             middleware: {
-                ...problemsWithPages,
-                workspace: this.editsOfMoves.middleware,
+                ...diagnosticsMiddleware,
+                workspace: this.fileOperationEdits.middleware,
                 executeCommand: this.runs.middleware(() => this.running),
-                provideHover: async (document, position, token, next) => hoverWithPages(await next(document, position, token)),
-                provideInlayHints: async (document, range, token, next) => (await next(document, range, token))?.map(hintWithSettings),
-                resolveInlayHint: async (hint, token, next) => hintWithSettings((await next(hint, token)) ?? hint),
-                provideCodeLenses: async (document, token, next) => (await this.lenses.provide(document, token, next)).map(waitingForServer),
-                provideDocumentSymbols: (document, token, next) => (isOutlined(document) ? undefined : next(document, token)),
+                provideHover: async (document, position, token, next) => linkPagesInHover(await next(document, position, token)),
+                provideInlayHints: async (document, range, token, next) => (await next(document, range, token))?.map(nameSettingsInHint),
+                resolveInlayHint: async (hint, token, next) => nameSettingsInHint((await next(hint, token)) ?? hint),
+                provideCodeLenses: async (document, token, next) => (await this.visibleLenses.provide(document, token, next)).map(waitingForServer),
+                provideDocumentSymbols: (document, token, next) => (hasOtherOutline(document) ? undefined : next(document, token)),
             },
         };
         const client = new QuietClient("waza", "Waza", executable, options, () => {
@@ -276,7 +276,7 @@ export class ServerConnection implements vscode.Disposable {
                 void this.restart(); // its Python may be gone: search another one, or show why there is none
             }
         });
-        return formattingYamlAlone(client);
+        return limitOnTypeFormattingToYaml(client);
     }
 
     /** Shows why there is no server, and offers to start it. */
@@ -297,13 +297,13 @@ export class ServerConnection implements vscode.Disposable {
 }
 
 /** Returns whether another extension shows the outline of a document: VS Code's own does for JSON. */
-function isOutlined(document: vscode.TextDocument): boolean {
+function hasOtherOutline(document: vscode.TextDocument): boolean {
     return document.languageId === "json" || outlinesYaml();
 }
 
 /** A client whose callers report failed starts: its own messages about them only go to the log. */
 class QuietClient extends GuardedClient {
-    private isToldElsewhere = false;
+    private isReportedByCaller = false;
     private wasUp = false;
 
     /** @param onLost called once when a server that was up has stopped and cannot be started again */
@@ -318,10 +318,10 @@ class QuietClient extends GuardedClient {
     }
 
     override async start(): Promise<void> {
-        this.isToldElsewhere = true; // for good when it fails: what comes after that are words about the same
+        this.isReportedByCaller = true; // for good when it fails: what comes after that are words about the same
         try {
             await super.start();
-            this.isToldElsewhere = false;
+            this.isReportedByCaller = false;
             this.wasUp = true;
         } catch (error) {
             if (this.wasUp) {
@@ -333,12 +333,12 @@ class QuietClient extends GuardedClient {
     }
 
     override error(...[message, data, showNotification]: Parameters<LanguageClient["error"]>): void {
-        super.error(message, data, this.isToldElsewhere ? false : showNotification);
+        super.error(message, data, this.isReportedByCaller ? false : showNotification);
     }
 }
 
 /** Indents new lines in YAML only: in Markdown other formatters do. */
-function formattingYamlAlone<Client extends LanguageClient>(client: Client): Client {
+function limitOnTypeFormattingToYaml<Client extends LanguageClient>(client: Client): Client {
     const feature = client.getFeature(DocumentOnTypeFormattingRequest.method);
     const initialize = feature.initialize.bind(feature);
     feature.initialize = (capabilities) => {

@@ -10,13 +10,13 @@ interface SuiteState {
     readonly recorded: boolean;
 }
 
-const NOTHING: SuiteState = { canRun: false, recorded: false };
+const NO_STATE: SuiteState = { canRun: false, recorded: false };
 const DELAY_MS = 200;
 /** After a keystroke: a person who types does not look at the titles. */
 const TYPING_DELAY_MS = 600;
 
 /** Steps of the walkthrough that are done, however that was: by a command, a lens, a key or as one types. */
-export const done = {
+export const completeStep = {
     edited: () => vscode.commands.executeCommand("setContext", "waza:edited", true),
     resultRead: () => vscode.commands.executeCommand("setContext", "waza:resultRead", true),
     regraded: () => vscode.commands.executeCommand("setContext", "waza:regraded", true),
@@ -24,7 +24,7 @@ export const done = {
 
 export class ContextKeys implements vscode.Disposable {
     private shown = "";
-    private state = NOTHING;
+    private state = NO_STATE;
     private timer: NodeJS.Timeout | undefined;
     private readonly listeners: vscode.Disposable;
 
@@ -33,15 +33,15 @@ export class ContextKeys implements vscode.Disposable {
         private readonly client: () => LanguageClient | undefined,
         private readonly onKind: (document: vscode.TextDocument, kind: string | undefined) => void = () => undefined,
     ) {
-        const again = () => {
+        const refresh = () => {
             this.refresh();
         };
         this.listeners = vscode.Disposable.from(
-            vscode.window.onDidChangeActiveTextEditor(again),
+            vscode.window.onDidChangeActiveTextEditor(refresh),
             vscode.workspace.onDidChangeTextDocument(({ document }) => {
                 if (document === vscode.window.activeTextEditor?.document) {
                     this.refresh(TYPING_DELAY_MS);
-                    this.noteEdit();
+                    this.completeEditSteps();
                 }
             }),
         );
@@ -50,7 +50,7 @@ export class ContextKeys implements vscode.Disposable {
     /** Asks the server again, soon. */
     refresh(delay = DELAY_MS): void {
         clearTimeout(this.timer);
-        this.timer = setTimeout(() => void this.ask(), delay);
+        this.timer = setTimeout(() => void this.update(), delay);
     }
 
     dispose(): void {
@@ -59,19 +59,19 @@ export class ContextKeys implements vscode.Disposable {
     }
 
     /** An edit of a recorded suite grades its answers again. */
-    private noteEdit(): void {
+    private completeEditSteps(): void {
         if (this.state.canRun) {
-            void done.edited();
+            void completeStep.edited();
         }
         if (this.state.canRun && this.state.recorded) {
-            void done.regraded();
+            void completeStep.regraded();
         }
     }
 
-    private async ask(): Promise<void> {
+    private async update(): Promise<void> {
         const [document, client] = [vscode.window.activeTextEditor?.document, this.client()];
-        const found = document?.uri.scheme === "file" && client !== undefined ? await stateOf(client, document) : undefined;
-        const state = found ?? NOTHING;
+        const found = document?.uri.scheme === "file" && client !== undefined ? await requestState(client, document) : undefined;
+        const state = found ?? NO_STATE;
         // Until the server has answered about the file in front, the keys ask it themselves: "waza:canRun" may still be about the one before.
         const known = found === undefined || document === undefined ? [] : [document.uri.toString()];
         if (document !== undefined && document === vscode.window.activeTextEditor?.document) {
@@ -90,10 +90,10 @@ export class ContextKeys implements vscode.Disposable {
 }
 
 /** Asks the server about a file; undefined when the server is gone, or has a newer text to read first: then a change follows. */
-async function stateOf(client: LanguageClient, document: vscode.TextDocument): Promise<SuiteState | undefined> {
+async function requestState(client: LanguageClient, document: vscode.TextDocument): Promise<SuiteState | undefined> {
     const textDocument = client.code2ProtocolConverter.asTextDocumentIdentifier(document);
     try {
-        return (await client.sendRequest<SuiteState | null>("waza/suiteState", { textDocument })) ?? NOTHING;
+        return (await client.sendRequest<SuiteState | null>("waza/suiteState", { textDocument })) ?? NO_STATE;
     } catch {
         return undefined;
     }

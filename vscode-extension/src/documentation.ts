@@ -6,74 +6,74 @@
 
 import * as vscode from "vscode";
 import type { Middleware, vsdiag } from "vscode-languageclient/node";
-import { ownInSettings } from "./runWords";
+import { engineOptionsToSettings } from "./runProgress";
 
 export const OPEN_PAGE = "waza.openPage";
 
 /** Returns `text` with its links to files of Markdown as links to the command that shows them. */
-export function withPages(text: string): string {
+export function linkPagesInText(text: string): string {
     return text.replaceAll(/\]\((file:[^\s()]+\.md#[\w-]+)\)/gu, (_, address: string) => {
-        const asked = encodeURIComponent(JSON.stringify([address])).replaceAll(/[()]/gu, (sign) => (sign === "(" ? "%28" : "%29"));
-        return `](command:${OPEN_PAGE}?${asked})`;
+        const query = encodeURIComponent(JSON.stringify([address])).replaceAll(/[()]/gu, (character) => (character === "(" ? "%28" : "%29"));
+        return `](command:${OPEN_PAGE}?${query})`;
     });
 }
 
 /** The same of a hover, with settings for what the engine has options for. */
-export function hoverWithPages(hover: vscode.Hover | null | undefined): vscode.Hover | null | undefined {
+export function linkPagesInHover(hover: vscode.Hover | null | undefined): vscode.Hover | null | undefined {
     for (const content of hover?.contents ?? []) {
         if (content instanceof vscode.MarkdownString) {
-            content.value = ownInSettings(withPages(content.value));
+            content.value = engineOptionsToSettings(linkPagesInText(content.value));
         }
     }
     return hover;
 }
 
 /** A hint that also mentions settings: it is returned entirely, or the tooltip follows later. */
-export function hintWithSettings(hint: vscode.InlayHint): vscode.InlayHint {
+export function nameSettingsInHint(hint: vscode.InlayHint): vscode.InlayHint {
     const parts = typeof hint.label === "string" ? [] : hint.label;
     if (typeof hint.label === "string") {
-        hint.label = ownInSettings(hint.label);
+        hint.label = engineOptionsToSettings(hint.label);
     }
     for (const part of parts) {
-        part.value = ownInSettings(part.value);
+        part.value = engineOptionsToSettings(part.value);
     }
     for (const each of [hint, ...parts]) {
         if (each.tooltip instanceof vscode.MarkdownString) {
-            each.tooltip.value = ownInSettings(each.tooltip.value);
+            each.tooltip.value = engineOptionsToSettings(each.tooltip.value);
         } else if (typeof each.tooltip === "string") {
-            each.tooltip = ownInSettings(each.tooltip);
+            each.tooltip = engineOptionsToSettings(each.tooltip);
         }
     }
     return hint;
 }
 
 /** The same of problems: their codes link to the page that explains them, and they speak of settings. They come pushed, pulled, and of the workspace in parts. */
-export const problemsWithPages: Middleware = {
+export const diagnosticsMiddleware: Middleware = {
     handleDiagnostics: (uri, problems, next) => {
-        next(uri, problems.map(withPage));
+        next(uri, problems.map(linkPageOf));
     },
     provideDiagnostics: async (document, previous, token, next) => {
         const report = await next(document, previous, token);
-        return report === null || report === undefined ? report : reportWithPages(report);
+        return report === null || report === undefined ? report : linkPagesInReport(report);
     },
-    provideWorkspaceDiagnostics: async (previous, token, tell, next) => {
+    provideWorkspaceDiagnostics: async (previous, token, report, next) => {
         const answer = await next(previous, token, (part) => {
-            tell(part === null ? part : { items: part.items.map(reportWithPages) });
+            report(part === null ? part : { items: part.items.map(linkPagesInReport) });
         });
-        return answer === null || answer === undefined ? answer : { items: answer.items.map(reportWithPages) };
+        return answer === null || answer === undefined ? answer : { items: answer.items.map(linkPagesInReport) };
     },
 };
 
-function reportWithPages<Report extends vsdiag.DocumentDiagnosticReport>(report: Report): Report {
-    return "items" in report ? { ...report, items: report.items.map(withPage) } : report;
+function linkPagesInReport<Report extends vsdiag.DocumentDiagnosticReport>(report: Report): Report {
+    return "items" in report ? { ...report, items: report.items.map(linkPageOf) } : report;
 }
 
-function withPage(problem: vscode.Diagnostic): vscode.Diagnostic {
+function linkPageOf(problem: vscode.Diagnostic): vscode.Diagnostic {
     const { code } = problem;
-    problem.message = ownInSettings(problem.message);
+    problem.message = engineOptionsToSettings(problem.message);
     if (typeof code === "object" && code.target.scheme === "file" && code.target.path.endsWith(".md")) {
-        const asked = encodeURIComponent(JSON.stringify([code.target.toString()]));
-        problem.code = { value: code.value, target: vscode.Uri.parse(`command:${OPEN_PAGE}?${asked}`, true) };
+        const query = encodeURIComponent(JSON.stringify([code.target.toString()]));
+        problem.code = { value: code.value, target: vscode.Uri.parse(`command:${OPEN_PAGE}?${query}`, true) };
     }
     return problem;
 }

@@ -12,10 +12,10 @@ const KEY = String.raw`(?:[\w.-]+|"[^"]*"|'[^']*'):`;
 const VALUE = String.raw`[^\s#|>\[{].*`;
 
 /** Rules from the text of a line up to the cursor to the indentation of the next one; `behindDash` is how far below the dash it begins. */
-const RULES: readonly { readonly line: RegExp; readonly behindDash: string }[] = [
-    { line: new RegExp(`^\\s*- ${KEY}\\s+${VALUE}$`), behindDash: "  " },
-    { line: new RegExp(`^\\s*- ${KEY}\\s*(?:[|>][-+0-9]*)?\\s*$`), behindDash: "    " },
-    { line: new RegExp(`^\\s*${KEY}\\s*[|>][-+0-9]*\\s*$`), behindDash: "  " },
+const RULES: readonly { readonly line: RegExp; readonly indentation: string }[] = [
+    { line: new RegExp(`^\\s*- ${KEY}\\s+${VALUE}$`), indentation: "  " },
+    { line: new RegExp(`^\\s*- ${KEY}\\s*(?:[|>][-+0-9]*)?\\s*$`), indentation: "    " },
+    { line: new RegExp(`^\\s*${KEY}\\s*[|>][-+0-9]*\\s*$`), indentation: "  " },
 ];
 
 /** Keeps the rules of YAML as the active editor needs them. */
@@ -44,14 +44,14 @@ export class EnterRules implements vscode.Disposable {
 
     private update(): void {
         const document = vscode.window.activeTextEditor?.document;
-        const wanted = document !== undefined && this.isSuiteFile(document);
-        if (wanted && this.rules === undefined) {
-            const onEnterRules = RULES.map(({ line, behindDash }) => ({
+        const isNeeded = document !== undefined && this.isSuiteFile(document);
+        if (isNeeded && this.rules === undefined) {
+            const onEnterRules = RULES.map(({ line, indentation }) => ({
                 beforeText: line,
-                action: { indentAction: vscode.IndentAction.None, appendText: behindDash },
+                action: { indentAction: vscode.IndentAction.None, appendText: indentation },
             }));
             this.rules = vscode.languages.setLanguageConfiguration("yaml", { onEnterRules });
-        } else if (!wanted) {
+        } else if (!isNeeded) {
             this.rules?.dispose();
             this.rules = undefined;
         }

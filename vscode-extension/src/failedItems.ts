@@ -5,30 +5,30 @@ import { concludedVerdict, verdictOf, type RunEvent, type Verdict } from "./runE
 import type { RunRequest } from "./runs";
 import { plannedRuns } from "./testing/plan";
 
-const ENDED: ReadonlySet<string> = new Set(["passed", "failed", "errored", "tried"]);
+const END_KINDS: ReadonlySet<string> = new Set(["passed", "failed", "errored", "tried"]);
 
 export class FailedItems {
     private readonly ids = new Set<string>();
     /** True if all failed items have passed in later runs. */
-    havePassed = false;
+    haveAllPassed = false;
 
     constructor(private readonly request: RunRequest) {}
 
     take(event: RunEvent): void {
-        const verdict = endOf(event);
+        const verdict = finalVerdict(event);
         if (event.item !== undefined && (verdict === "failed" || verdict === "errored")) {
             this.ids.add(event.item);
         }
     }
 
     /** Hears of a later run: what has passed there needs no other one. */
-    takeLater(event: RunEvent): void {
-        const isLast = endOf(event) === "passed" && this.ids.delete(event.item ?? "") && this.ids.size === 0;
-        this.havePassed ||= isLast;
+    takeLaterEvent(event: RunEvent): void {
+        const isLast = finalVerdict(event) === "passed" && this.ids.delete(event.item ?? "") && this.ids.size === 0;
+        this.haveAllPassed ||= isLast;
     }
 
     /** True if a task or a prompt itself has failed. */
-    get areSome(): boolean {
+    get hasAny(): boolean {
         return this.ids.size > 0;
     }
 
@@ -38,13 +38,13 @@ export class FailedItems {
      */
     requests(): RunRequest[] {
         const { id } = this.request;
-        return this.areSome && kindOf(id) === "grader" ? [{ id }] : plannedRuns([...this.ids]);
+        return this.hasAny && kindOf(id) === "grader" ? [{ id }] : plannedRuns([...this.ids]);
     }
 }
 
 /** How a task as a whole, or a prompt, has ended; undefined when the event is of anything else. */
-function endOf(event: RunEvent): Verdict | undefined {
-    if (event.item === undefined || event.baseline === true || !ENDED.has(event.kind) || (event.kind !== "tried" && event.trial !== undefined)) {
+function finalVerdict(event: RunEvent): Verdict | undefined {
+    if (event.item === undefined || event.baseline === true || !END_KINDS.has(event.kind) || (event.kind !== "tried" && event.trial !== undefined)) {
         return undefined;
     }
     return event.kind === "tried" ? verdictOf(event.status ?? "") : concludedVerdict(event);

@@ -4,7 +4,7 @@
  * Architecture invariant: nothing of `vscode` here, so that plain Node tests cover it.
  */
 
-import { MINIMUM_PYTHON, type KnownPython } from "./interpreters";
+import { MINIMUM_PYTHON, type PythonInfo } from "./interpreters";
 
 /** The machine that a command is for. */
 export interface Machine {
@@ -32,15 +32,15 @@ const PACKAGE_MANAGERS: readonly (readonly [program: string, command: string])[]
 /** uv brings a Python of its own, which old systems do not have among their packages. */
 const INSTALL_UV = "curl -LsSf https://astral.sh/uv/install.sh | sh";
 /** The message has a button for it. */
-const MAKE_AGAIN = "then try again";
+const TRY_AGAIN = "then try again";
 
 /** Returns the advice for a machine where no environment can be created; `pythons` are those that were found. */
-export function withoutPython(machine: Machine, pythons: readonly KnownPython[]): Advice {
+export function adviceWithoutPython(machine: Machine, pythons: readonly PythonInfo[]): Advice {
     const { platform } = machine;
     const recent = pythons.find(({ isRecent }) => isRecent);
     if (recent !== undefined) {
-        const told = `Python ${recent.version} (${recent.interpreter.command}) has no venv`;
-        return { sentence: `${told}; ${withVenv(machine, recent.version)}, ${MAKE_AGAIN}.`, canTryAgain: true };
+        const problem = `Python ${recent.version} (${recent.interpreter.command}) has no venv`;
+        return { sentence: `${problem}; ${venvAdvice(machine, recent.version)}, ${TRY_AGAIN}.`, canTryAgain: true };
     }
     const needed = `Python ${MINIMUM_PYTHON} or newer`;
     const [old] = pythons;
@@ -50,14 +50,14 @@ export function withoutPython(machine: Machine, pythons: readonly KnownPython[])
         return { sentence: `${found}; install ${needed} with \`winget install Python.Python.3.13\`, then restart VS Code.`, canTryAgain: false };
     }
     if (platform === "darwin") {
-        return { sentence: `${found}; install ${needed} with \`brew install python\`, ${MAKE_AGAIN}.`, canTryAgain: true };
+        return { sentence: `${found}; install ${needed} with \`brew install python\`, ${TRY_AGAIN}.`, canTryAgain: true };
     }
     const packaged = old === undefined ? packagedPython(machine) : undefined; // an old one is what the packages have
     const install = packaged === undefined ? `install uv, which brings ${old === undefined ? "one" : "a newer one"}, with \`${INSTALL_UV}\`` : `install it with \`${packaged}\``;
-    return { sentence: `${found}; ${install}, ${MAKE_AGAIN}.`, canTryAgain: true };
+    return { sentence: `${found}; ${install}, ${TRY_AGAIN}.`, canTryAgain: true };
 }
 
-function withVenv(machine: Machine, version: string): string {
+function venvAdvice(machine: Machine, version: string): string {
     if (machine.platform !== "linux") {
         return "install Python from python.org";
     }
@@ -71,7 +71,7 @@ function packagedPython(machine: Machine): string | undefined {
 }
 
 /** The output of pip and uv when the index does not answer: no name, no route, a proxy that refuses, a timeout. */
-const UNREACHED = new RegExp(
+const INDEX_UNREACHABLE = new RegExp(
     [
         "NewConnectionError|Failed to establish a new connection|connection broken by|ConnectTimeoutError|ReadTimeoutError|ProxyError",
         "Temporary failure in name resolution|Name or service not known|nodename nor servname|getaddrinfo failed|Network is unreachable",
@@ -82,42 +82,42 @@ const UNREACHED = new RegExp(
 );
 
 /** The sentence for a step of the installation that failed with `output`; `otherwise` when the output says nothing known. */
-export function afterFailure(output: string, machine: Machine, tool: "pip" | "uv", otherwise: string): string {
+export function adviceAfterFailure(output: string, machine: Machine, tool: "pip" | "uv", fallback: string): string {
     if (/ensurepip is not|No module named '?(venv|ensurepip)/.test(output)) {
         const version = /python(3\.\d+)-venv/.exec(output)?.[1] ?? "3";
-        return `This Python has no venv; ${withVenv(machine, version)}, ${MAKE_AGAIN}.`;
+        return `This Python has no venv; ${venvAdvice(machine, version)}, ${TRY_AGAIN}.`;
     }
     if (/No space left on device|os error 28|not enough space/i.test(output)) {
-        return `The disk is full; make room for 100 MB, ${MAKE_AGAIN}.`;
+        return `The disk is full; make room for 100 MB, ${TRY_AGAIN}.`;
     }
     if (/BadZipFile|Invalid Zip archive|is not a valid wheel|has an invalid wheel|Wheel '[^']*' located at \S+ is invalid|could not find EOCD/i.test(output)) {
         return "The language server in this extension is damaged; uninstall the extension and install it again.";
     }
     if (/DO NOT MATCH THE HASHES|Hash mismatch/i.test(output)) {
-        return `A package of the index is not the one that this extension was tested with, so nothing was installed; ${setting(machine, tool, "global.index-url", "UV_INDEX_URL", "another index")}.`;
+        return `A package of the index is not the one that this extension was tested with, so nothing was installed; ${settingAdvice(machine, tool, "global.index-url", "UV_INDEX_URL", "another index")}.`;
     }
     if (/CERTIFICATE_VERIFY_FAILED|certificate verify failed|invalid peer certificate/i.test(output)) {
-        return `The certificate of the package index was not accepted; ${setting(machine, tool, "global.cert", "SSL_CERT_FILE", "the certificates of your network")}.`;
+        return `The certificate of the package index was not accepted; ${settingAdvice(machine, tool, "global.cert", "SSL_CERT_FILE", "the certificates of your network")}.`;
     }
-    const index = (address: string) => setting(machine, tool, "global.index-url", "UV_INDEX_URL", address);
-    if (UNREACHED.test(output)) {
+    const index = (address: string) => settingAdvice(machine, tool, "global.index-url", "UV_INDEX_URL", address);
+    if (INDEX_UNREACHABLE.test(output)) {
         return `The package index was not reached; connect to the network, or ${index("one that you reach")}.`;
     }
     if (/requires a different Python|Requires-Python/.test(output)) {
-        return `This Python is too old; install Python ${MINIMUM_PYTHON} or newer, ${MAKE_AGAIN}.`;
+        return `This Python is too old; install Python ${MINIMUM_PYTHON} or newer, ${TRY_AGAIN}.`;
     }
-    const lacking = /No matching distribution found for ([\w.-]+)/.exec(output)?.[1] ?? /Because ([\w.-]+) was not found in the package registry/.exec(output)?.[1];
-    if (lacking !== undefined) {
-        return `The package index has no \`${lacking}\` for this Python; ${index("one that has it")}.`;
+    const missing = /No matching distribution found for ([\w.-]+)/.exec(output)?.[1] ?? /Because ([\w.-]+) was not found in the package registry/.exec(output)?.[1];
+    if (missing !== undefined) {
+        return `The package index has no \`${missing}\` for this Python; ${index("one that has it")}.`;
     }
-    return otherwise;
+    return fallback;
 }
 
 /** Returns how to set `value` in pip's own configuration file, which needs no new window, or in a variable for uv. */
-function setting(machine: Machine, tool: "pip" | "uv", pip: string, variable: string, value: string): string {
+function settingAdvice(machine: Machine, tool: "pip" | "uv", pip: string, variable: string, value: string): string {
     if (tool === "uv") {
         return `set \`${variable}\` to ${value} and restart VS Code`;
     }
     const python = machine.platform === "win32" ? "py" : "python3";
-    return `name ${value} with \`${python} -m pip config set ${pip} …\`, ${MAKE_AGAIN}`;
+    return `name ${value} with \`${python} -m pip config set ${pip} …\`, ${TRY_AGAIN}`;
 }

@@ -1,12 +1,12 @@
 /** Questions to the user about Python: where the server is, and whether to create an environment for it. */
 
 import * as vscode from "vscode";
-import { withoutPython, type Advice } from "./installAdvice";
-import { askForServer, askWhatItIs, findOnPath, findUv, interpretersOnPath, type KnownPython } from "./interpreters";
+import { adviceWithoutPython, type Advice } from "./installAdvice";
+import { probeServer, describePython, findOnPath, findUv, interpretersOnPath, type PythonInfo } from "./interpreters";
 import { plain } from "./messages";
 import type { PrivateEnvironment } from "./privateEnvironment";
-import { candidates, type Resolution } from "./serverEnvironment";
-import type { Status } from "./status";
+import { candidates, type Resolution } from "./serverResolution";
+import type { LanguageStatus } from "./languageStatus";
 
 const CREATE = "Create Environment"; // with the two others it fits into the width of a message
 const AGAIN = "Try Again";
@@ -26,41 +26,41 @@ let unanswered = 0;
 /**
  * Says that no interpreter has the server, and offers the ways out that there are on this machine.
  *
- * @param wasTold a message says so already: only the entry in the status bar is left
+ * @param wasReported a message says so already: only the entry in the status bar is left
  */
-export async function offerWaysOut(
+export async function reportMissingServer(
     resolution: Resolution,
     environment: PrivateEnvironment,
     workingDirectory: string,
-    status: Status,
-    wasTold: boolean,
+    status: LanguageStatus,
+    wasReported: boolean,
     log: vscode.LogOutputChannel,
 ): Promise<void> {
-    const pythons = await knownPythons(environment, workingDirectory);
+    const pythons = await describePythons(environment, workingDirectory);
     const say = async (message: string, ...buttons: string[]) => {
-        if (wasTold) {
+        if (wasReported) {
             return;
         }
         unanswered += 1;
-        const chosen = await tell(message, ...buttons, SELECT, SHOW_LOG);
+        const chosen = await showError(message, ...buttons, SELECT, SHOW_LOG);
         unanswered -= 1;
-        await carryOut(chosen, log);
+        await runButton(chosen, log);
     };
     if (resolution.setting !== undefined) {
-        status.failed(reasonOfSetting(resolution), "waza.selectInterpreter", SELECT);
-        await say(reasonOfSetting(resolution));
-    } else if (findUv() !== undefined || pythons.some(canMakeEnvironments)) {
-        status.failed("no Python here has waza-language-server", "waza.createEnvironment", CREATE);
-        await say(withoutServer(resolution), CREATE);
+        status.showFailure(settingProblem(resolution), "waza.selectInterpreter", SELECT);
+        await say(settingProblem(resolution));
+    } else if (findUv() !== undefined || pythons.some(canCreateEnvironments)) {
+        status.showFailure("no Python here has waza-language-server", "waza.createEnvironment", CREATE);
+        await say(missingServerMessage(resolution), CREATE);
     } else {
-        const { sentence, canTryAgain }: Advice = withoutPython(MACHINE, pythons);
-        status.failed(sentence.split(";", 1)[0] ?? sentence, "waza.restartServer", AGAIN);
+        const { sentence, canTryAgain }: Advice = adviceWithoutPython(MACHINE, pythons);
+        status.showFailure(sentence.split(";", 1)[0] ?? sentence, "waza.restartServer", AGAIN);
         await say(sentence, ...(canTryAgain ? [AGAIN] : []));
     }
 }
 
 /** Hides outdated messages, as far as VS Code lets an extension: they stay under the bell. */
-export async function serverIsThere(): Promise<void> {
+export async function hideMissingServerMessages(): Promise<void> {
     if (unanswered > 0) {
         await vscode.commands.executeCommand("notifications.hideToasts");
     }
@@ -69,13 +69,13 @@ export async function serverIsThere(): Promise<void> {
 /**
  * Creates the private environment with a progress notification; false when it failed or was canceled.
  *
- * @param kept names what still works when an update of the environment fails
+ * @param fallbackNote names what still works when an update of the environment fails
  */
 export async function createEnvironment(
     environment: PrivateEnvironment,
     workingDirectory: string,
     log: vscode.LogOutputChannel,
-    kept?: string,
+    fallbackNote?: string,
 ): Promise<boolean> {
     const options = {
         location: vscode.ProgressLocation.Notification,
@@ -85,10 +85,10 @@ export async function createEnvironment(
     const failed = await vscode.window.withProgress(options, async (progress, token) => {
         try {
             progress.report({ message: "looking for Python" });
-            const pythons = await knownPythons(environment, workingDirectory);
-            const base = pythons.find(canMakeEnvironments)?.interpreter;
+            const pythons = await describePythons(environment, workingDirectory);
+            const base = pythons.find(canCreateEnvironments)?.interpreter;
             if (base === undefined && findUv() === undefined) {
-                return withoutPython(MACHINE, pythons).sentence;
+                return adviceWithoutPython(MACHINE, pythons).sentence;
             }
             await environment.create(base, token, (message) => {
                 progress.report({ message });
@@ -102,8 +102,8 @@ export async function createEnvironment(
         vscode.window.setStatusBarMessage("$(check) Waza is ready", 10_000);
     } else if (failed !== "") {
         log.error(`The private environment was not created: ${failed}`);
-        void tell(`The private environment was not created. ${failed}${kept ?? ""}`, AGAIN, SHOW_LOG).then((chosen) =>
-            chosen === AGAIN ? vscode.commands.executeCommand("waza.createEnvironment") : carryOut(chosen, log),
+        void showError(`The private environment was not created. ${failed}${fallbackNote ?? ""}`, AGAIN, SHOW_LOG).then((chosen) =>
+            chosen === AGAIN ? vscode.commands.executeCommand("waza.createEnvironment") : runButton(chosen, log),
         );
     }
     return failed === undefined;
@@ -113,32 +113,32 @@ export async function createEnvironment(
 export async function selectInterpreter(environment: PrivateEnvironment, workingDirectory: string): Promise<void> {
     const settings = vscode.workspace.getConfiguration("waza");
     const browse: vscode.QuickPickItem = { label: "$(folder-opened) Browse…", alwaysShow: true };
-    const anyOne: vscode.QuickPickItem = { label: "$(clear-all) The first one that has the server", detail: "Removes the setting waza.interpreter" };
-    const ways = settings.get<string>("interpreter", "").trim() === "" ? [browse] : [anyOne, browse];
-    const chosen = await vscode.window.showQuickPick(listed(environment, workingDirectory, ways), {
+    const reset: vscode.QuickPickItem = { label: "$(clear-all) The first one that has the server", detail: "Removes the setting waza.interpreter" };
+    const extraItems = settings.get<string>("interpreter", "").trim() === "" ? [browse] : [reset, browse];
+    const chosen = await vscode.window.showQuickPick(interpreterItems(environment, workingDirectory, extraItems), {
         title: "Python interpreter that has waza-language-server",
     });
     if (chosen === undefined) {
         return;
     }
-    const command = chosen === browse ? await browseForPython() : chosen === anyOne ? "" : chosen.label;
+    const command = chosen === browse ? await browseForPython() : chosen === reset ? "" : chosen.label;
     if (command !== undefined) {
-        await settings.update("interpreter", command === "" ? undefined : command, whereItIsSet(settings));
+        await settings.update("interpreter", command === "" ? undefined : command, settingTarget(settings));
     }
 }
 
 /** After the environment was made by command: a setting that names another Python would leave it without use. */
-export async function offerToUseIt(): Promise<void> {
+export async function offerPrivateEnvironment(): Promise<void> {
     const settings = vscode.workspace.getConfiguration("waza");
     const other = settings.get<string>("interpreter", "").trim();
     const use = "Use the Private Environment";
     if (other !== "" && (await vscode.window.showInformationMessage(plain(`The setting waza.interpreter still names ${other}.`), use)) === use) {
-        await settings.update("interpreter", undefined, whereItIsSet(settings));
+        await settings.update("interpreter", undefined, settingTarget(settings));
     }
 }
 
 /** The settings that decide: an entry of the user would change nothing below one of the workspace. */
-function whereItIsSet(settings: vscode.WorkspaceConfiguration): vscode.ConfigurationTarget {
+function settingTarget(settings: vscode.WorkspaceConfiguration): vscode.ConfigurationTarget {
     const inspected = settings.inspect<string>("interpreter");
     return inspected?.workspaceFolderValue !== undefined
         ? vscode.ConfigurationTarget.WorkspaceFolder
@@ -147,23 +147,23 @@ function whereItIsSet(settings: vscode.WorkspaceConfiguration): vscode.Configura
           : vscode.ConfigurationTarget.Global;
 }
 
-function reasonOfSetting(resolution: Resolution): string {
+function settingProblem(resolution: Resolution): string {
     const reason = resolution.rejections[0]?.reason ?? "it was not found";
     return `The interpreter in the setting waza.interpreter (${resolution.setting}) does not run the Waza language server: ${reason}`;
 }
 
-function withoutServer(resolution: Resolution): string {
+function missingServerMessage(resolution: Resolution): string {
     const asked = resolution.rejections.map((rejection) => rejection.interpreter.command).join(", ");
     const where = asked === "" ? "" : ` Asked: ${asked}.`;
     return `No Python interpreter here has waza-language-server.${where} This extension can create an environment of its own.`;
 }
 
 /** Shows an error, and resolves to the button that was pressed. */
-function tell(message: string, ...buttons: string[]): Thenable<string | undefined> {
+function showError(message: string, ...buttons: string[]): Thenable<string | undefined> {
     return vscode.window.showErrorMessage(plain(message), ...buttons);
 }
 
-async function carryOut(chosen: string | undefined, log: vscode.LogOutputChannel): Promise<void> {
+async function runButton(chosen: string | undefined, log: vscode.LogOutputChannel): Promise<void> {
     const commands: Record<string, string> = {
         [CREATE]: "waza.createEnvironment",
         [AGAIN]: "waza.restartServer",
@@ -177,19 +177,19 @@ async function carryOut(chosen: string | undefined, log: vscode.LogOutputChannel
     }
 }
 
-async function listed(
+async function interpreterItems(
     environment: PrivateEnvironment,
     workingDirectory: string,
-    ways: readonly vscode.QuickPickItem[],
+    extraItems: readonly vscode.QuickPickItem[],
 ): Promise<vscode.QuickPickItem[]> {
     const found = await Promise.all(
         (await candidates(environment)).map(async (interpreter) => {
-            const answer = await askForServer(interpreter, workingDirectory);
+            const answer = await probeServer(interpreter, workingDirectory);
             const detail = "version" in answer ? `waza-language-server ${answer.version}` : answer.reason;
             return { label: interpreter.command, description: interpreter.origin, detail };
         }),
     );
-    return [...found, ...ways];
+    return [...found, ...extraItems];
 }
 
 async function browseForPython(): Promise<string | undefined> {
@@ -197,13 +197,13 @@ async function browseForPython(): Promise<string | undefined> {
     return files?.[0]?.fsPath;
 }
 
-function canMakeEnvironments(python: KnownPython): boolean {
+function canCreateEnvironments(python: PythonInfo): boolean {
     return python.isRecent && python.hasVenv;
 }
 
 /** Returns the Pythons of this machine with their versions, those on PATH first; those that do not answer are left out. */
-async function knownPythons(environment: PrivateEnvironment, workingDirectory: string): Promise<KnownPython[]> {
+async function describePythons(environment: PrivateEnvironment, workingDirectory: string): Promise<PythonInfo[]> {
     const interpreters = new Map([...interpretersOnPath(), ...(await candidates(environment))].map((each) => [each.command, each]));
-    const known = await Promise.all([...interpreters.values()].map((each) => askWhatItIs(each, workingDirectory)));
+    const known = await Promise.all([...interpreters.values()].map((each) => describePython(each, workingDirectory)));
     return known.filter((python) => python !== undefined);
 }

@@ -8,8 +8,8 @@
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
-import { namesIn, orUndefined } from "./boundary";
-import { execute, whyNotStarted } from "./programs";
+import { namesInFolder, orUndefined } from "./boundary";
+import { execute, startRejection } from "./programs";
 
 /** A Python to ask; `args` come before ours, such as `-3` for the Windows launcher. */
 export interface Interpreter {
@@ -35,10 +35,10 @@ export interface Rejection {
 export const MINIMUM_SERVER_VERSION = "0.1.0";
 /** The oldest Python that the server runs in. */
 export const MINIMUM_PYTHON = "3.11";
-const ANSWER_WITHIN_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
 /** Asks `interpreter` for the server's version; a sentence says why when there is none. */
-export async function askForServer(interpreter: Interpreter, workingDirectory: string): Promise<FoundServer | Rejection> {
+export async function probeServer(interpreter: Interpreter, workingDirectory: string): Promise<FoundServer | Rejection> {
     const answer = await runPython(interpreter, ["-m", "waza_language_server", "--version"], workingDirectory);
     if (!answer.ok) {
         return { interpreter, reason: answer.reason };
@@ -54,7 +54,7 @@ export async function askForServer(interpreter: Interpreter, workingDirectory: s
 }
 
 /** A Python interpreter, as it describes itself. */
-export interface KnownPython {
+export interface PythonInfo {
     readonly interpreter: Interpreter;
     /** Such as `3.9`. */
     readonly version: string;
@@ -65,7 +65,7 @@ export interface KnownPython {
 }
 
 /** The question in words that Python 2 understands as well. */
-const WHAT_ARE_YOU = [
+const DESCRIPTION_SCRIPT = [
     "import sys",
     "print('%d.%d' % sys.version_info[:2])",
     "try:",
@@ -76,8 +76,8 @@ const WHAT_ARE_YOU = [
 ].join("\n");
 
 /** Asks `interpreter` what it is; undefined when it does not answer as a Python does. */
-export async function askWhatItIs(interpreter: Interpreter, workingDirectory: string): Promise<KnownPython | undefined> {
-    const answer = await runPython(interpreter, ["-c", WHAT_ARE_YOU], workingDirectory);
+export async function describePython(interpreter: Interpreter, workingDirectory: string): Promise<PythonInfo | undefined> {
+    const answer = await runPython(interpreter, ["-c", DESCRIPTION_SCRIPT], workingDirectory);
     const [version = "", venv] = answer.ok ? answer.output.split(/\r?\n/) : [];
     if (!/^\d+\.\d+$/.test(version)) {
         return undefined;
@@ -104,7 +104,7 @@ export function interpreterFromSetting(value: string, folder: string | undefined
 /** The Python of the nearest `.venv` in `folder` or above it. */
 export function nearestVirtualEnvironment(folder: string): Interpreter | undefined {
     for (let current = path.resolve(folder); ; current = path.dirname(current)) {
-        const command = pythonOf(path.join(current, ".venv"));
+        const command = pythonInEnvironment(path.join(current, ".venv"));
         if (command !== undefined) {
             return { command, args: [], origin: `the environment ${path.join(current, ".venv")}` };
         }
@@ -115,7 +115,7 @@ export function nearestVirtualEnvironment(folder: string): Interpreter | undefin
 }
 
 /** The Python inside an environment folder, in the POSIX or the Windows layout. */
-export function pythonOf(environment: string): string | undefined {
+export function pythonInEnvironment(environment: string): string | undefined {
     const layouts = [path.join("bin", "python"), path.join("Scripts", "python.exe")];
     return layouts.map((layout) => path.join(environment, layout)).find((file) => fs.existsSync(file));
 }
@@ -127,8 +127,8 @@ export function interpretersOnPath(searchPath: string = process.env["PATH"] ?? "
     const files = new Set<string>();
     for (const name of [...usual, ...versionedNames(searchPath)]) {
         const command = findOnPath(name, searchPath);
-        if (command !== undefined && !files.has(besides(command))) {
-            files.add(besides(command));
+        if (command !== undefined && !files.has(programKey(command))) {
+            files.add(programKey(command));
             found.push({ command, args: name === "py" ? ["-3"] : [], origin: `${name} on PATH` });
         }
     }
@@ -139,7 +139,7 @@ export function interpretersOnPath(searchPath: string = process.env["PATH"] ?? "
 function versionedNames(searchPath: string): string[] {
     const minors = new Set<number>();
     for (const folder of absoluteFolders(searchPath)) {
-        for (const name of namesIn(folder)) {
+        for (const name of namesInFolder(folder)) {
             const minor = Number(/^python3\.(\d+)$/.exec(name)?.[1] ?? 0);
             if (!isOlder(`3.${minor}`, MINIMUM_PYTHON)) {
                 minors.add(minor);
@@ -150,7 +150,7 @@ function versionedNames(searchPath: string): string[] {
 }
 
 /** One name for all links of a folder that lead to the same program; links between folders may mean environments of their own. */
-function besides(command: string): string {
+function programKey(command: string): string {
     return `${path.dirname(command)}${path.delimiter}${orUndefined(() => fs.realpathSync(command)) ?? command}`;
 }
 
@@ -170,7 +170,7 @@ export function findOnPath(name: string, searchPath: string = process.env["PATH"
         for (const ending of endings) {
             const file = path.join(folder, name + ending);
             // A folder that must not be searched, a link to itself and an alias of a Windows app throw.
-            if (orUndefined(() => fs.statSync(file, { throwIfNoEntry: false }))?.isFile() === true && whyNotStarted(file) === undefined) {
+            if (orUndefined(() => fs.statSync(file, { throwIfNoEntry: false }))?.isFile() === true && startRejection(file) === undefined) {
                 return file;
             }
         }
@@ -192,13 +192,13 @@ export function isOlder(version: string, minimum: string): boolean {
 type Answer = { readonly ok: true; readonly output: string } | { readonly ok: false; readonly reason: string };
 
 function runPython(interpreter: Interpreter, args: string[], workingDirectory: string): Promise<Answer> {
-    const options = { cwd: workingDirectory, timeout: ANSWER_WITHIN_MS };
+    const options = { cwd: workingDirectory, timeout: TIMEOUT_MS };
     return new Promise((resolve) => {
         execute(interpreter.command, [...interpreter.args, ...args], options, (error, stdout, stderr) => {
             if (error === null) {
                 resolve({ ok: true, output: stdout.trim() });
             } else if (error.killed === true) {
-                resolve({ ok: false, reason: `did not answer within ${ANSWER_WITHIN_MS / 1000} s` });
+                resolve({ ok: false, reason: `did not answer within ${TIMEOUT_MS / 1000} s` });
             } else if (error.code === "ENOENT") {
                 resolve({ ok: false, reason: "does not exist" });
             } else {

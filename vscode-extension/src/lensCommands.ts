@@ -5,20 +5,20 @@
 
 import * as vscode from "vscode";
 
-const AT_SERVER = "waza.atServer";
+const WAIT_FOR_SERVER = "waza.atServer";
 
 /** Executes the commands of lenses when the server is up; `reached` resolves to undefined, after a message, when it cannot be started. */
-export function registerLensCommands(reached: () => Promise<unknown>): vscode.Disposable {
-    return vscode.commands.registerCommand(AT_SERVER, async (command: string, ...given: unknown[]) =>
-        (await reached()) === undefined ? undefined : vscode.commands.executeCommand(command, ...given),
+export function registerLensCommands(ensureRunning: () => Promise<unknown>): vscode.Disposable {
+    return vscode.commands.registerCommand(WAIT_FOR_SERVER, async (command: string, ...args: unknown[]) =>
+        (await ensureRunning()) === undefined ? undefined : vscode.commands.executeCommand(command, ...args),
     );
 }
 
 /** The same lens, whose command waits for the server. */
 export function waitingForServer(lens: vscode.CodeLens): vscode.CodeLens {
     if (lens.command !== undefined) {
-        const { command, arguments: given } = lens.command;
-        lens.command = { ...lens.command, command: AT_SERVER, arguments: [command, ...((given as unknown[] | undefined) ?? [])] };
+        const { command, arguments: args } = lens.command;
+        lens.command = { ...lens.command, command: WAIT_FOR_SERVER, arguments: [command, ...((args as unknown[] | undefined) ?? [])] };
     }
     return lens;
 }

@@ -53,9 +53,9 @@ const BADGES: Partial<Record<MarkState, string>> = { failed: "✗", error: "!" }
 export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
     private readonly changed = new vscode.EventEmitter<vscode.Uri[]>();
     readonly onDidChangeFileDecorations = this.changed.event;
-    private readonly read = new vscode.EventEmitter<FileMarks>();
+    private readonly filesChanged = new vscode.EventEmitter<FileMarks>();
     /** Fires when other files, or the same for another reason, did not pass. */
-    readonly onDidChangeFiles = this.read.event;
+    readonly onDidChangeFiles = this.filesChanged.event;
     private readonly types = new Map<string, vscode.TextEditorDecorationType>();
     private readonly listeners: vscode.Disposable;
     private files: FileMarks = new Map<string, FileMark>();
@@ -74,7 +74,7 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
             this.types.set(keyOf(state, true), decorationOf(state, true));
             this.types.set(`${state} ruler`, vscode.window.createTextEditorDecorationType(rulerOf(state)));
         }
-        const written = ({ uri }: vscode.TextDocument) => {
+        const onWritten = ({ uri }: vscode.TextDocument) => {
             if (this.edited.delete(uri.toString())) {
                 this.refreshFiles();
             }
@@ -85,10 +85,10 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
                 this.refreshLines(editors, DELAY_MS);
             }),
             vscode.workspace.onDidChangeTextDocument((change) => {
-                this.follow(change);
+                this.onEdited(change);
             }),
-            vscode.workspace.onDidSaveTextDocument(written),
-            vscode.workspace.onDidCloseTextDocument(written),
+            vscode.workspace.onDidSaveTextDocument(onWritten),
+            vscode.workspace.onDidCloseTextDocument(onWritten),
         );
     }
 
@@ -101,14 +101,14 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
     }
 
     /** Removes all marks: without a server they would never be updated. */
-    withdraw(): void {
+    clear(): void {
         for (const editor of vscode.window.visibleTextEditors) {
             this.types.forEach((type) => {
                 editor.setDecorations(type, []);
             });
             this.drawn.delete(editor);
         }
-        this.takeFiles([]);
+        this.updateFiles([]);
     }
 
     provideFileDecoration(uri: vscode.Uri): vscode.FileDecoration | undefined {
@@ -125,14 +125,14 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
         clearTimeout(this.filesTimer);
         this.listeners.dispose();
         this.changed.dispose();
-        this.read.dispose();
+        this.filesChanged.dispose();
         for (const type of this.types.values()) {
             type.dispose();
         }
     }
 
-    private follow({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
-        if (!isJudged(document) || contentChanges.length === 0) {
+    private onEdited({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
+        if (!mayHaveMarks(document) || contentChanges.length === 0) {
             return;
         }
         this.edited.add(document.uri.toString());
@@ -144,7 +144,7 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
     }
 
     private refreshLines(editors: readonly vscode.TextEditor[], delay: number): void {
-        editors.filter(({ document }) => isJudged(document)).forEach((editor) => this.waiting.add(editor));
+        editors.filter(({ document }) => mayHaveMarks(document)).forEach((editor) => this.waiting.add(editor));
         if (this.waiting.size > 0) {
             clearTimeout(this.linesTimer);
             this.linesTimer = setTimeout(() => {
@@ -168,7 +168,7 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
             return;
         }
         for (const editor of editors) {
-            this.drawIn(editor, client).catch(() => undefined); // the server is gone, or a newer text came: drawn again then
+            this.drawEditor(editor, client).catch(() => undefined); // the server is gone, or a newer text came: drawn again then
         }
     }
 
@@ -177,20 +177,20 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
         if (client?.state !== State.Running) {
             return;
         }
-        this.takeFiles(await client.sendRequest<FileMark[]>("waza/fileMarks", {}));
+        this.updateFiles(await client.sendRequest<FileMark[]>("waza/fileMarks", {}));
     }
 
-    private takeFiles(found: readonly FileMark[]): void {
+    private updateFiles(found: readonly FileMark[]): void {
         const before = this.files;
         this.files = new Map(found.map((mark) => [vscode.Uri.parse(mark.uri).toString(), mark]));
-        const others = [...new Set([...before.keys(), ...this.files.keys()])].filter((uri) => !isSame(before.get(uri), this.files.get(uri)));
-        if (others.length > 0) {
-            this.changed.fire(others.map((uri) => vscode.Uri.parse(uri)));
-            this.read.fire(this.files);
+        const changedUris = [...new Set([...before.keys(), ...this.files.keys()])].filter((uri) => !isSameMark(before.get(uri), this.files.get(uri)));
+        if (changedUris.length > 0) {
+            this.changed.fire(changedUris.map((uri) => vscode.Uri.parse(uri)));
+            this.filesChanged.fire(this.files);
         }
     }
 
-    private async drawIn(editor: vscode.TextEditor, client: LanguageClient): Promise<void> {
+    private async drawEditor(editor: vscode.TextEditor, client: LanguageClient): Promise<void> {
         const version = editor.document.version;
         const textDocument = client.code2ProtocolConverter.asTextDocumentIdentifier(editor.document);
         const found = (await client.sendRequest<Mark[] | null>("waza/marks", { textDocument })) ?? [];
@@ -215,10 +215,10 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
         const before = this.drawn.get(editor);
         const now = new Map<string, string>();
         for (const [key, type] of this.types) {
-            const wanted = lines.get(key) ?? [];
-            now.set(key, wanted.join());
+            const markedLines = lines.get(key) ?? [];
+            now.set(key, markedLines.join());
             if (before?.get(key) !== now.get(key)) {
-                editor.setDecorations(type, wanted.map((line) => new vscode.Range(line, 0, line, 0)));
+                editor.setDecorations(type, markedLines.map((line) => new vscode.Range(line, 0, line, 0)));
             }
         }
         this.drawn.set(editor, now);
@@ -226,11 +226,11 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
 }
 
 /** Returns whether lines of a document may have marks. */
-function isJudged({ languageId, uri }: vscode.TextDocument): boolean {
+function mayHaveMarks({ languageId, uri }: vscode.TextDocument): boolean {
     return uri.scheme === "file" && (languageId === "yaml" || isSkillFile(uri.fsPath) || mayBeEvals(uri.fsPath));
 }
 
-function isSame(mark: FileMark | undefined, other: FileMark | undefined): boolean {
+function isSameMark(mark: FileMark | undefined, other: FileMark | undefined): boolean {
     return mark?.state === other?.state && mark?.reason === other?.reason;
 }
 

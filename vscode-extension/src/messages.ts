@@ -7,7 +7,7 @@
 import * as vscode from "vscode";
 
 // Controls, marks that change the direction of text, other line separators, marks that show nothing.
-const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;
+const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;
 
 const CANCEL = "Cancel";
 
@@ -30,7 +30,7 @@ export async function confirm({ message, choices, pick = false }: Question): Pro
 /** Returns `text` so that nothing in it is a link or hides. */
 export function plain(text: string): string {
     return text
-        .replace(UNSEEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
+        .replace(INVISIBLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
         .replaceAll("](", "] (");
 }
 

@@ -14,8 +14,8 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import type { CancellationToken, LogOutputChannel } from "vscode";
-import { afterFailure, type Machine } from "./installAdvice";
-import { findUv, pythonOf, type Interpreter } from "./interpreters";
+import { adviceAfterFailure, type Machine } from "./installAdvice";
+import { findUv, pythonInEnvironment, type Interpreter } from "./interpreters";
 import { proxyOfEditor, start } from "./programs";
 
 /** The file that says from which wheel an environment was made; written last. */
@@ -37,7 +37,7 @@ type Log = Pick<LogOutputChannel, "info" | "warn">;
 type Cancel = Pick<CancellationToken, "isCancellationRequested" | "onCancellationRequested">;
 
 export class PrivateEnvironment {
-    private making: Promise<Interpreter> | undefined;
+    private creation: Promise<Interpreter> | undefined;
 
     /**
      * @param storage the extension's global storage folder
@@ -54,16 +54,16 @@ export class PrivateEnvironment {
 
     /** Its interpreter: of the one made from the wheel of this very extension, else of the newest that there is. */
     get interpreter(): Interpreter | undefined {
-        const usable = this.made().filter(({ python }) => python !== undefined);
-        const command = (usable.find(({ from }) => from === this.identityOfWheel()) ?? usable[0])?.python;
+        const usable = this.completeEnvironments().filter(({ python }) => python !== undefined);
+        const command = (usable.find(({ from }) => from === this.wheelIdentity()) ?? usable[0])?.python;
         return command === undefined ? undefined : { command, args: [], origin: PRIVATE };
     }
 
     /** True when there is one, but none from this wheel whose Python is still there: the user agreed once, so it may be renewed. */
     get isOutdated(): boolean {
-        const made = this.made();
-        const isCurrent = made.some(({ from, python }) => from === this.identityOfWheel() && python !== undefined);
-        return made.length > 0 && this.wheel() !== undefined && !isCurrent;
+        const completeEnvironments = this.completeEnvironments();
+        const isCurrent = completeEnvironments.some(({ from, python }) => from === this.wheelIdentity() && python !== undefined);
+        return completeEnvironments.length > 0 && this.wheel() !== undefined && !isCurrent;
     }
 
     /**
@@ -73,10 +73,10 @@ export class PrivateEnvironment {
      * @throws Error with a sentence for the user; the tools' output goes to the log
      */
     create(base: Interpreter | undefined, cancel: Cancel, report: (step: string) => void): Promise<Interpreter> {
-        this.making ??= this.make(base, cancel, report).finally(() => {
-            this.making = undefined;
+        this.creation ??= this.createFromWheel(base, cancel, report).finally(() => {
+            this.creation = undefined;
         });
-        return this.making;
+        return this.creation;
     }
 
     /**
@@ -90,37 +90,37 @@ export class PrivateEnvironment {
             throw new Error("There is no private environment to install it in.");
         }
         report("about a hundred megabytes");
-        const pinned = this.pinned(AGENTS);
-        const withUv = uv === undefined ? [] : [() => this.installWithUv(uv, python, pinned, cancel)];
-        await this.firstThatWorks([...withUv, () => this.installWithPip(python, pinned, cancel)], cancel);
+        const pinnedArgs = this.pinnedArgs(AGENTS);
+        const withUv = uv === undefined ? [] : [() => this.installWithUv(uv, python, pinnedArgs, cancel)];
+        await this.firstSuccess([...withUv, () => this.installWithPip(python, pinnedArgs, cancel)], cancel);
         fs.writeFileSync(path.join(path.dirname(path.dirname(python)), WITH_AGENTS), "");
     }
 
-    private async make(base: Interpreter | undefined, cancel: Cancel, report: (step: string) => void): Promise<Interpreter> {
+    private async createFromWheel(base: Interpreter | undefined, cancel: Cancel, report: (step: string) => void): Promise<Interpreter> {
         const wheel = this.wheel();
         if (wheel === undefined) {
             throw new Error("This build of the extension contains no language server; install waza-language-server with pip.");
         }
         fs.mkdirSync(this.storage, { recursive: true });
         const hasAgents = this.folders().some((folder) => fs.existsSync(path.join(folder, WITH_AGENTS)));
-        const parts = [this.pinned(hasAgents ? AGENTS : SERVER), ["--no-deps", "--no-index", wheel]];
+        const packageSets = [this.pinnedArgs(hasAgents ? AGENTS : SERVER), ["--no-deps", "--no-index", wheel]];
         const uv = this.uv();
-        const ways: ((folder: string) => Promise<void>)[] = [];
+        const methods: ((folder: string) => Promise<void>)[] = [];
         if (uv !== undefined) {
-            ways.push((folder) => this.makeWithUv(uv, base, folder, parts, cancel, report));
+            methods.push((folder) => this.createWithUv(uv, base, folder, packageSets, cancel, report));
         }
         if (base !== undefined) {
-            ways.push((folder) => this.makeWithPip(base, folder, parts, cancel, report));
+            methods.push((folder) => this.createWithPip(base, folder, packageSets, cancel, report));
         }
-        const inItsFolder = async (way: (folder: string) => Promise<void>): Promise<Interpreter> => {
+        const inNewFolder = async (method: (folder: string) => Promise<void>): Promise<Interpreter> => {
             const folder = path.join(this.storage, `environment-${Date.now().toString(36)}`);
             try {
-                await way(folder);
+                await method(folder);
                 const command = pythonIn(folder);
                 if (hasAgents) {
                     fs.writeFileSync(path.join(folder, WITH_AGENTS), "");
                 }
-                fs.writeFileSync(path.join(folder, MARKER), this.identityOfWheel());
+                fs.writeFileSync(path.join(folder, MARKER), this.wheelIdentity());
                 this.removeOthers(folder);
                 return { command, args: [], origin: PRIVATE };
             } catch (error) {
@@ -128,18 +128,18 @@ export class PrivateEnvironment {
                 throw error;
             }
         };
-        return this.firstThatWorks(
-            ways.map((way) => () => inItsFolder(way)),
+        return this.firstSuccess(
+            methods.map((method) => () => inNewFolder(method)),
             cancel,
         );
     }
 
     /** Returns the result of the first way that works. pip is also tried after uv: uv does not read pip's settings for an index or a proxy. */
-    private async firstThatWorks<Made>(ways: readonly (() => Promise<Made>)[], cancel: Cancel): Promise<Made> {
+    private async firstSuccess<Result>(methods: readonly (() => Promise<Result>)[], cancel: Cancel): Promise<Result> {
         let failure = new Error("There is neither uv nor a Python to create it with.");
-        for (const way of ways) {
+        for (const method of methods) {
             try {
-                return await way();
+                return await method();
             } catch (error) {
                 failure = error instanceof Error ? error : new Error(String(error));
                 if (cancel.isCancellationRequested) {
@@ -151,11 +151,11 @@ export class PrivateEnvironment {
         throw failure;
     }
 
-    private async makeWithUv(
+    private async createWithUv(
         uv: string,
         base: Interpreter | undefined,
         folder: string,
-        parts: readonly (readonly string[])[],
+        packageSets: readonly (readonly string[])[],
         cancel: Cancel,
         report: (step: string) => void,
     ): Promise<void> {
@@ -163,45 +163,45 @@ export class PrivateEnvironment {
         const python = base === undefined || base.args.length > 0 ? ">=3.11" : base.command;
         await this.run("uv", uv, ["venv", "--python", python, folder], cancel);
         report("installing the language server and what it needs");
-        for (const part of parts) {
-            await this.installWithUv(uv, pythonIn(folder), part, cancel);
+        for (const packages of packageSets) {
+            await this.installWithUv(uv, pythonIn(folder), packages, cancel);
         }
     }
 
-    private async makeWithPip(
+    private async createWithPip(
         base: Interpreter,
         folder: string,
-        parts: readonly (readonly string[])[],
+        packageSets: readonly (readonly string[])[],
         cancel: Cancel,
         report: (step: string) => void,
     ): Promise<void> {
         report("making the environment");
         await this.run("pip", base.command, [...base.args, "-m", "venv", folder], cancel);
         report("installing the language server and what it needs; less than half a minute");
-        for (const part of [["--upgrade", ...this.pinned(INSTALLER)], ...parts]) {
-            await this.installWithPip(pythonIn(folder), part, cancel);
+        for (const packages of [["--upgrade", ...this.pinnedArgs(INSTALLER)], ...packageSets]) {
+            await this.installWithPip(pythonIn(folder), packages, cancel);
         }
     }
 
-    private installWithUv(uv: string, python: string, part: readonly string[], cancel: Cancel): Promise<void> {
-        return this.run("uv", uv, ["pip", "install", "--compile-bytecode", "--python", python, ...part], cancel);
+    private installWithUv(uv: string, python: string, packages: readonly string[], cancel: Cancel): Promise<void> {
+        return this.run("uv", uv, ["pip", "install", "--compile-bytecode", "--python", python, ...packages], cancel);
     }
 
-    private installWithPip(python: string, part: readonly string[], cancel: Cancel): Promise<void> {
-        return this.run("pip", python, ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", ...part], cancel);
+    private installWithPip(python: string, packages: readonly string[], cancel: Cancel): Promise<void> {
+        return this.run("pip", python, ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", ...packages], cancel);
     }
 
     /** Returns the arguments for pip and uv to install the packages of a file next to the wheel. */
-    private pinned(file: string): string[] {
+    private pinnedArgs(file: string): string[] {
         return ["--require-hashes", "--only-binary", ":all:", "-r", path.join(this.bundled, file)];
     }
 
     /** Those that are complete, the newest first; `python` is undefined of one whose Python was taken away. */
-    private made(): { readonly from: string; readonly python: string | undefined }[] {
+    private completeEnvironments(): { readonly from: string; readonly python: string | undefined }[] {
         const found = this.folders().flatMap((folder) => {
             const marker = path.join(folder, MARKER);
             const state = fs.statSync(marker, { throwIfNoEntry: false });
-            return state === undefined ? [] : [{ at: state.mtimeMs, from: fs.readFileSync(marker, "utf8"), python: pythonOf(folder) }];
+            return state === undefined ? [] : [{ at: state.mtimeMs, from: fs.readFileSync(marker, "utf8"), python: pythonInEnvironment(folder) }];
         });
         return found.sort((one, other) => other.at - one.at);
     }
@@ -212,10 +212,10 @@ export class PrivateEnvironment {
     }
 
     /** Removes all but `kept`, and but what another window is making at the moment. */
-    private removeOthers(kept: string): void {
+    private removeOthers(current: string): void {
         for (const folder of this.folders()) {
-            const isBeingMade = !fs.existsSync(path.join(folder, MARKER)) && Date.now() - fs.statSync(folder).mtimeMs < ABANDONED_AFTER_MS;
-            if (folder !== kept && !isBeingMade) {
+            const isBeingCreated = !fs.existsSync(path.join(folder, MARKER)) && Date.now() - fs.statSync(folder).mtimeMs < ABANDONED_AFTER_MS;
+            if (folder !== current && !isBeingCreated) {
                 remove(folder);
             }
         }
@@ -227,7 +227,7 @@ export class PrivateEnvironment {
         return name === undefined ? undefined : path.join(this.bundled, name);
     }
 
-    private identityOfWheel(): string {
+    private wheelIdentity(): string {
         const wheel = this.wheel();
         return wheel === undefined ? "" : `${path.basename(wheel)} ${fs.statSync(wheel).size}`;
     }
@@ -253,7 +253,7 @@ export class PrivateEnvironment {
                     resolve();
                 } else {
                     const reason = `${path.basename(command)} failed with exit code ${code ?? "unknown"}; see the log.`;
-                    reject(new Error(afterFailure(output, this.machine, tool, reason)));
+                    reject(new Error(adviceAfterFailure(output, this.machine, tool, reason)));
                 }
             });
         });
@@ -261,7 +261,7 @@ export class PrivateEnvironment {
 }
 
 function pythonIn(environment: string): string {
-    const command = pythonOf(environment);
+    const command = pythonInEnvironment(environment);
     if (command === undefined) {
         throw new Error(`The environment in ${environment} has no Python; see the log.`);
     }

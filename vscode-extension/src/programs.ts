@@ -10,19 +10,19 @@ import { execFile, spawn, type ChildProcessWithoutNullStreams, type ExecFileExce
 import * as path from "node:path";
 import * as vscode from "vscode";
 import { LanguageClient, type Executable, type LanguageClientOptions, type MessageTransports } from "vscode-languageclient/node";
-import { boundariesOf, leadsInto } from "./boundary";
+import { boundariesOf, isReachedThrough } from "./boundary";
 import type { Interpreter } from "./interpreters";
 import { isTrustedFor, TERMINALS_NEED_TRUST } from "./trust";
 
 /** Why a program must not be started, as the end of a sentence about it; undefined when it may be. */
-export function whyNotStarted(command: string): string | undefined {
+export function startRejection(command: string): string | undefined {
     if (vscode.workspace.isTrusted) {
         return undefined;
     }
     if (!path.isAbsolute(command)) {
         return "is not an absolute path, and Restricted Mode starts no other";
     }
-    const folder = untrustedFolders().find((each) => leadsInto(command, each));
+    const folder = untrustedFolders().find((each) => isReachedThrough(command, each));
     return folder === undefined ? undefined : `belongs to ${folder}, which is not trusted`;
 }
 
@@ -33,7 +33,7 @@ export function execute(
     options: { readonly cwd: string; readonly timeout: number },
     done: (error: ExecFileException | null, stdout: string, stderr: string) => void,
 ): void {
-    const reason = whyNotStarted(command);
+    const reason = startRejection(command);
     if (reason === undefined) {
         execFile(command, args, { ...options, env: environmentOfPrograms(), windowsHide: true }, done);
     } else {
@@ -59,8 +59,8 @@ export function proxyOfEditor(environment: NodeJS.ProcessEnv = process.env): Nod
     if (proxy === "" || isNamed || settings.inspect("proxySupport")?.globalValue === "off") {
         return {};
     }
-    const direct = settings.inspect<string[]>("noProxy")?.globalValue ?? [];
-    return { HTTP_PROXY: proxy, HTTPS_PROXY: proxy, ...(direct.length > 0 ? { NO_PROXY: direct.join(",") } : {}) };
+    const exceptions = settings.inspect<string[]>("noProxy")?.globalValue ?? [];
+    return { HTTP_PROXY: proxy, HTTPS_PROXY: proxy, ...(exceptions.length > 0 ? { NO_PROXY: exceptions.join(",") } : {}) };
 }
 
 /** Opens a terminal, in which `program` runs instead of the shell when it is given; none in Restricted Mode. */
@@ -89,7 +89,7 @@ const MODULES = { run: "waza_engine", check: "waza_language_server" };
  *
  * @param python the Python that has the server, when one is known; `reach` starts the server first
  */
-export function registerTasks(python: (reach: boolean) => Promise<Interpreter | undefined>): vscode.Disposable {
+export function registerTasks(python: (ensureServer: boolean) => Promise<Interpreter | undefined>): vscode.Disposable {
     return vscode.tasks.registerTaskProvider("waza", {
         provideTasks: async () => {
             const [known, folders] = [await python(false), vscode.workspace.workspaceFolders ?? []];
@@ -104,14 +104,14 @@ export function registerTasks(python: (reach: boolean) => Promise<Interpreter | 
 
 function engineTask(definition: EngineTask, scope: vscode.WorkspaceFolder | vscode.TaskScope, python: Interpreter): vscode.Task {
     checkStart(python.command);
-    const { command, path: given = ".", args = [] } = definition;
+    const { command, path: target = ".", args = [] } = definition;
     // -P: a folder of the workspace that is called like the module is not it.
-    const all = [...python.args, "-P", "-m", MODULES[command], command, given, ...args];
+    const all = [...python.args, "-P", "-m", MODULES[command], command, target, ...args];
     const cwd = typeof scope === "object" ? { cwd: scope.uri.fsPath } : {};
-    return new vscode.Task(definition, scope, `${command} ${given}`, "waza", new vscode.ProcessExecution(python.command, all, cwd), "$waza");
+    return new vscode.Task(definition, scope, `${command} ${target}`, "waza", new vscode.ProcessExecution(python.command, all, cwd), "$waza");
 }
 
-const MCP_WITHIN_MS = 20_000;
+const MCP_TIMEOUT_MS = 20_000;
 
 /** The part of newer editors that starts MCP servers for chat agents; the oldest supported editor has none. */
 interface McpEditor {
@@ -137,19 +137,19 @@ export function registerMcpServers(python: () => Interpreter | undefined, change
         return new vscode.Disposable(() => undefined);
     }
     // By the command of a Python.
-    const haveMcp = new Map<string, Promise<boolean>>();
+    const mcpSupport = new Map<string, Promise<boolean>>();
     return lm.registerMcpServerDefinitionProvider("waza", {
         onDidChangeMcpServerDefinitions: changed,
         provideMcpServerDefinitions: async () => {
             const found = vscode.workspace.isTrusted ? python() : undefined;
             const folders = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === "file");
             const first = folders[0];
-            if (found === undefined || first === undefined || whyNotStarted(found.command) !== undefined) {
+            if (found === undefined || first === undefined || startRejection(found.command) !== undefined) {
                 return [];
             }
             const key = JSON.stringify([found.command, found.args]);
-            const answer = haveMcp.get(key) ?? canImportMcp(found, first.uri.fsPath);
-            haveMcp.set(key, answer);
+            const answer = mcpSupport.get(key) ?? canImportMcp(found, first.uri.fsPath);
+            mcpSupport.set(key, answer);
             if (!(await answer)) {
                 return [];
             }
@@ -161,7 +161,7 @@ export function registerMcpServers(python: () => Interpreter | undefined, change
 
 function canImportMcp(python: Interpreter, cwd: string): Promise<boolean> {
     return new Promise((resolve) => {
-        execute(python.command, [...python.args, "-P", "-c", "import mcp"], { cwd, timeout: MCP_WITHIN_MS }, (error) => { resolve(error === null); });
+        execute(python.command, [...python.args, "-P", "-c", "import mcp"], { cwd, timeout: MCP_TIMEOUT_MS }, (error) => { resolve(error === null); });
     });
 }
 
@@ -188,17 +188,17 @@ export function environmentOfPrograms(): NodeJS.ProcessEnv {
         return process.env;
     }
     const folders = untrustedFolders();
-    const isOutside = (place: string) => !path.isAbsolute(place) || !folders.some((folder) => leadsInto(place, folder));
-    const kept = Object.entries(process.env).flatMap(([name, value = ""]) => {
-        const places = value.split(path.delimiter);
-        const outside = places.filter(isOutside);
+    const isOutside = (location: string) => !path.isAbsolute(location) || !folders.some((folder) => isReachedThrough(location, folder));
+    const variables = Object.entries(process.env).flatMap(([name, value = ""]) => {
+        const locations = value.split(path.delimiter);
+        const outside = locations.filter(isOutside);
         return outside.length === 0 ? [] : [[name, outside.join(path.delimiter)]];
     });
-    return Object.fromEntries(kept) as NodeJS.ProcessEnv;
+    return Object.fromEntries(variables) as NodeJS.ProcessEnv;
 }
 
 function checkStart(command: string): void {
-    const reason = whyNotStarted(command);
+    const reason = startRejection(command);
     if (reason !== undefined) {
         throw new Error(`${command} was not started: it ${reason}.`);
     }
@@ -206,7 +206,7 @@ function checkStart(command: string): void {
 
 function untrustedFolders(): string[] {
     // Whatever the scheme: an older version of a file, or a cell of a notebook, lies where the file does.
-    const places = (uris: readonly vscode.Uri[]) => uris.map(({ fsPath }) => fsPath).filter((place) => path.isAbsolute(place));
+    const locations = (uris: readonly vscode.Uri[]) => uris.map(({ fsPath }) => fsPath).filter((location) => path.isAbsolute(location));
     const folders = vscode.workspace.workspaceFolders ?? [];
-    return boundariesOf(places(folders.map(({ uri }) => uri)), places(vscode.workspace.textDocuments.map(({ uri }) => uri)));
+    return boundariesOf(locations(folders.map(({ uri }) => uri)), locations(vscode.workspace.textDocuments.map(({ uri }) => uri)));
 }

@@ -27,7 +27,7 @@ export class ProviderKeys {
     }
 
     /** Asks for a key and keeps it; an empty one is forgotten. Resolves to whether anything changed. */
-    async ask(variable?: string): Promise<boolean> {
+    async askForKey(variable?: string): Promise<boolean> {
         const name = variable !== undefined && isVariable(variable) ? variable : await this.askName();
         if (name === undefined) {
             return false;

@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import { ExecuteCommandRequest, type LanguageClient } from "vscode-languageclient/node";
-import { tellProblem } from "./problems";
+import { showRequestError } from "./requestErrors";
 import type { RunEvent } from "./runEvents";
 import type { RunView } from "./runViews";
 import { GRADERS_NEED_TRUST, isTrustedFor } from "./trust";
@@ -28,26 +28,26 @@ interface Regrading {
 }
 
 export class Regrades {
-    private readonly going = new Map<string, Regrading>();
+    private readonly active = new Map<string, Regrading>();
     private readonly ended = new vscode.EventEmitter<Regraded>();
     /** Fires when recorded answers were graded again, or could not be. */
     readonly onDidEnd = this.ended.event;
 
     /** Takes an event about the item with an id. */
     take(id: string, event: RunEvent): void {
-        const regrading = this.going.get(id);
+        const regrading = this.active.get(id);
         regrading?.events.push(event);
         regrading?.view.take(event);
     }
 
     /** Grades the last recorded answers of the item with an id again, and shows it in the view. */
-    async ask(client: LanguageClient, id: string, view: RunView): Promise<unknown> {
+    async regrade(client: LanguageClient, id: string, view: RunView): Promise<unknown> {
         if (!isTrustedFor(GRADERS_NEED_TRUST)) {
             view.end(undefined);
             return undefined;
         }
         const regrading: Regrading = { view, events: [] };
-        this.going.set(id, regrading);
+        this.active.set(id, regrading);
         let problem: string | undefined;
         try {
             const answer = (await client.sendRequest(ExecuteCommandRequest.type, { command: REGRADE_COMMAND, arguments: [{ id }] })) as RegradeAnswer;
@@ -55,11 +55,11 @@ export class Regrades {
             return answer;
         } catch (error) {
             problem = error instanceof Error ? error.message : String(error);
-            void tellProblem(error);
+            void showRequestError(error);
             return undefined;
         } finally {
-            if (this.going.get(id) === regrading) {
-                this.going.delete(id); // a later one of the same stays
+            if (this.active.get(id) === regrading) {
+                this.active.delete(id); // a later one of the same stays
             }
             view.end(problem);
             this.ended.fire({ id, events: regrading.events });

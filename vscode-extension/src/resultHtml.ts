@@ -1,6 +1,6 @@
 /** The HTML around a rendered result: its buttons, and colours for what its marks say. Nothing in it is a script. */
 
-import { taskIn } from "./runnables";
+import { taskId } from "./runnables";
 
 /** A folder that a trial has left; see docs/protocol.md. */
 export interface TrialWorkspace {
@@ -42,10 +42,10 @@ export interface ResultPageParts {
 /** The commands that the page may call. */
 export const PAGE_COMMANDS = ["waza.reviewAnswers", "waza.compareResults", "waza.saveRecord", "waza.openWorkspace", "waza.openJudged", "waza.openFile", "waza.run", "waza.regrade"];
 /** The marks of a grader in an answer: required text, forbidden text, the nearest match. */
-const FOUND: Readonly<Record<string, string>> = { "✓": "passed", "✗": "failed", "≈": "nearest" };
+const MATCH_CLASSES: Readonly<Record<string, string>> = { "✓": "passed", "✗": "failed", "≈": "nearest" };
 /** An answer whose fence says which of its lines, counted from 1, are marks: what only looks like one is the agent's. */
 const MARKED_ANSWER = /(<pre\b[^>]*><code\b[^>]*\blanguage-marked)-([\d-]+)("[^>]*>)([^]*?)(<\/code><\/pre>)/gu;
-const CLASSES: Readonly<Record<string, string>> = { "✓": "passed", "✗": "failed", "!": "error" };
+const VERDICT_CLASSES: Readonly<Record<string, string>> = { "✓": "passed", "✗": "failed", "!": "error" };
 /** States that the page can be limited to. */
 const FILTERS = [["all", "All"], ["failed", "Failed"], ["error", "In Error"], ["passed", "Passed"]] as const;
 const HEADING = /<h2\b[^>]*>(?:([\u2713\u2717!\u25f7\u2013]) )?([^]*?)<\/h2>/u;
@@ -54,11 +54,11 @@ const GRADER = /<p\b[^>]*>(<strong\b[^>]*>([\u2713\u2717!\u25f7]) <code\b[^>]*>(
 
 export function resultHtml({ id, notices, rendered, workspaces, answered, tasks, record, waits, comparable, style, styleSource }: ResultPageParts): string {
     const suite = id.split("::", 1)[0] ?? "";
-    let body = inSections(rendered, suite, tasks).replaceAll(/(<(?:li|h2|strong)\b[^>]*>)([\u2713\u2717!])(?=[\s<])/gu, (_, tag: string, mark: string) => {
-        return `${tag}<span class="${CLASSES[mark] ?? ""}">${mark}</span>`;
+    let body = taskSections(rendered, suite, tasks).replaceAll(/(<(?:li|h2|strong)\b[^>]*>)([\u2713\u2717!])(?=[\s<])/gu, (_, tag: string, mark: string) => {
+        return `${tag}<span class="${VERDICT_CLASSES[mark] ?? ""}">${mark}</span>`;
     });
-    body = body.replaceAll(MARKED_ANSWER, (_, before: string, numbers: string, behind: string, text: string, after: string) => {
-        return `${before}${behind}${found(text, new Set(numbers.split("-").map(Number)))}${after}`;
+    body = body.replaceAll(MARKED_ANSWER, (_, before: string, numbers: string, rest: string, text: string, after: string) => {
+        return `${before}${rest}${highlightMatches(text, new Set(numbers.split("-").map(Number)))}${after}`;
     });
     const buttons = record === "" ? [] : [button("Run Again", "waza.run", { id }), button("Re-grade", "waza.regrade", { id })];
     if (waits) {
@@ -100,20 +100,20 @@ ${body}
 }
 
 /** A page with its tasks as sections that can be filtered, after a table of contents. */
-function inSections(rendered: string, suite: string, tasks: readonly AnsweredTask[]): string {
+function taskSections(rendered: string, suite: string, tasks: readonly AnsweredTask[]): string {
     const [head = "", ...parts] = rendered.split(/(?=<h2\b)/u);
-    const open = [...tasks];
+    const remaining = [...tasks];
     const states = new Set<string>();
     const links: string[] = [];
     const sections = parts.map((part, index) => {
         const [, mark = "", title = ""] = HEADING.exec(part) ?? [];
-        const state = CLASSES[mark] ?? "other";
+        const state = VERDICT_CLASSES[mark] ?? "other";
         states.add(state);
         links.push(`<li class="of ${state}"><a href="#part-${String(index)}"><span class="${state}">${mark}</span> ${title}</a></li>`);
-        const called = /^<code\b[^>]*>([^]*?)<\/code>/u.exec(title)?.[1];
-        const at = open.findIndex(({ name }) => escaped(name.trim().replaceAll(/\s+/gu, " ")) === called);
-        const [task] = at < 0 ? [] : open.splice(at, 1);
-        const body = task === undefined ? part : part.replaceAll(GRADER, graderOf(taskIn(suite, task.id)));
+        const heading = /^<code\b[^>]*>([^]*?)<\/code>/u.exec(title)?.[1];
+        const at = remaining.findIndex(({ name }) => escaped(name.trim().replaceAll(/\s+/gu, " ")) === heading);
+        const [task] = at < 0 ? [] : remaining.splice(at, 1);
+        const body = task === undefined ? part : part.replaceAll(GRADER, graderSection(taskId(suite, task.id)));
         return `<section class="of ${state}" id="part-${String(index)}">${body}</section>`;
     });
     if (parts.length < 2) {
@@ -128,7 +128,7 @@ function inSections(rendered: string, suite: string, tasks: readonly AnsweredTas
 }
 
 /** A grader that leads to its line; one that passed is folded. */
-function graderOf(task: string): (found: string, ...groups: string[]) => string {
+function graderSection(task: string): (highlightMatches: string, ...groups: string[]) => string {
     return (_, title = "", mark = "", name = "", rest = "", details = "") => {
         const link = button("Go to Line", "waza.openJudged", { task, grader: unescaped(name) });
         return `<details${mark === "✓" ? "" : " open"}><summary>${title}${rest} ${link}</summary>${details}</details>`;
@@ -139,20 +139,20 @@ function graderOf(task: string): (found: string, ...groups: string[]) => string 
  * An answer in which what the carets below a line point at is marked itself: a line that is wrapped, or read from right to left, has no
  * place below its words. `html` is what a fence of Markdown has become, `marks` the numbers of its lines that are no words of the answer.
  */
-function found(html: string, marks: ReadonlySet<number>): string {
+function highlightMatches(html: string, marks: ReadonlySet<number>): string {
     const drawn: string[] = [];
     let answered: string[] = [];
     let kinds: (string | undefined)[] = [];
     let rules: string[] = [];
     const draw = () => {
-        drawn.push(runs(answered, kinds), ...rules);
+        drawn.push(markRanges(answered, kinds), ...rules);
         rules = [];
     };
     for (const [number, line] of html.split("\n").entries()) {
         const [, carets, mark, words] = /^([ \t^]*\^) ([\u2713\u2717\u2248]) (.+)$/u.exec(line) ?? [];
         if (marks.has(number + 1) && carets !== undefined && mark !== undefined && words !== undefined) {
-            const kind = FOUND[mark] ?? "";
-            carets.split("").forEach((sign, at) => (kinds[at] ??= sign === "^" ? kind : undefined));
+            const kind = MATCH_CLASSES[mark] ?? "";
+            carets.split("").forEach((character, at) => (kinds[at] ??= character === "^" ? kind : undefined));
             rules.push(`<bdi dir="ltr"><span class="${kind}">^ ${mark}</span> ${words}</bdi>`);
         } else {
             if (number > 0) {
@@ -167,7 +167,7 @@ function found(html: string, marks: ReadonlySet<number>): string {
 }
 
 /** A line with its marks: each contains adjacent characters of one kind. */
-function runs(characters: readonly string[], kinds: readonly (string | undefined)[]): string {
+function markRanges(characters: readonly string[], kinds: readonly (string | undefined)[]): string {
     const open = (at: number) => (kinds[at] === undefined || kinds[at] === kinds[at - 1] ? "" : `<mark class="${kinds[at]}">`);
     const close = (at: number) => (kinds[at] === undefined || (kinds[at] === kinds[at + 1] && at + 1 < characters.length) ? "" : "</mark>");
     return characters.map((character, at) => `${open(at)}${character}${close(at)}`).join("");
@@ -175,7 +175,7 @@ function runs(characters: readonly string[], kinds: readonly (string | undefined
 
 /** The id of a trial in the tree; see docs/protocol.md. */
 function trialOf(suite: string, task: string, trial: number): string {
-    return `${taskIn(suite, task)}#trial-${String(trial)}`;
+    return `${taskId(suite, task)}#trial-${String(trial)}`;
 }
 
 function button(title: string, command: string, argument: unknown): string {

@@ -2,12 +2,12 @@
 
 import * as vscode from "vscode";
 import { ErrorCodes, type LanguageClient, ResponseError } from "vscode-languageclient/node";
-import { done } from "./contextKeys";
+import { completeStep } from "./contextKeys";
 import { type AnsweredTask, escaped, PAGE_COMMANDS, resultHtml, type TrialWorkspace } from "./resultHtml";
 import { suiteIdOf, suiteOf } from "./runnables";
 import { titleInWorkspace } from "./runTitles";
 import type { RunView } from "./runViews";
-import { ownInSettings } from "./runWords";
+import { engineOptionsToSettings } from "./runProgress";
 
 const STYLE = ["media", "result.css"];
 
@@ -31,14 +31,14 @@ interface RecordedRun {
     readonly resultsFile: string;
 }
 
-const NOTHING = { workspaces: [], answered: [], tasks: [], resultsFile: "", goesOn: false, regraded: false, waits: false, comparable: false };
-const GOES_ON = "A run is in progress; this page shows an earlier one.";
-const GRADED_AGAIN = "Graded again since: the files show the new results, this page shows the recorded run.";
+const EMPTY = { workspaces: [], answered: [], tasks: [], resultsFile: "", goesOn: false, regraded: false, waits: false, comparable: false };
+const RUN_ACTIVE = "A run is in progress; this page shows an earlier one.";
+const REGRADED = "Graded again since: the files show the new results, this page shows the recorded run.";
 /** How the file of a run ends that has not ended. */
 const JOURNAL_SUFFIX = ".partial.jsonl";
 const REDRAW_AFTER_MILLISECONDS = 300;
 /** How often the page of an active run is updated: the end of an external run is not reported. */
-const LOOK_AGAIN_AFTER_MILLISECONDS = 3_000;
+const POLL_MILLISECONDS = 3_000;
 
 /** The state of the page, stored by the window: a page without scripts cannot store it itself. */
 interface Shown {
@@ -57,17 +57,17 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
     /** The result file that was shown last, "" when there was none. */
     private record = "";
     /** The result file of the run that has just ended, "" when it is the newest that is wanted. */
-    private wanted = "";
+    private endedRecord = "";
     /** The recorded runs when that was drawn first; a later one is newer, even an external one. */
-    private known: ReadonlySet<string> | undefined;
+    private knownRuns: ReadonlySet<string> | undefined;
     private html = "";
     /** The ids of the active runs. */
-    private readonly going: string[] = [];
+    private readonly activeIds: string[] = [];
     /** True if something has changed while the page was hidden. */
     private outdated = false;
     private redrawing: NodeJS.Timeout | undefined;
-    private lookingAgain: NodeJS.Timeout | undefined;
-    private drawings = 0;
+    private polling: NodeJS.Timeout | undefined;
+    private drawCount = 0;
 
     /** @param connect starts the server unless it runs */
     constructor(
@@ -79,11 +79,11 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
 
     /** Shows the page of the suite or task with this id, in the place of the one that is open. */
     async open(id: string): Promise<void> {
-        this.wanted = "";
-        this.panel ??= this.adopt(vscode.window.createWebviewPanel(VIEW_TYPE, "Result", vscode.ViewColumn.Active, { enableFindWidget: true }));
+        this.endedRecord = "";
+        this.panel ??= this.configure(vscode.window.createWebviewPanel(VIEW_TYPE, "Result", vscode.ViewColumn.Active, { enableFindWidget: true }));
         this.show(id);
         this.panel.reveal();
-        void done.resultRead();
+        void completeStep.resultRead();
         await this.draw();
     }
 
@@ -94,7 +94,7 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
             panel.dispose();
             return;
         }
-        this.panel = this.adopt(panel);
+        this.panel = this.configure(panel);
         this.show(shown.id);
         this.record = shown.record;
         await this.connect();
@@ -109,18 +109,18 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
     /** Shows on the open page that a run is active, and draws it again when that has ended. */
     view(id: string): RunView {
         let recorded = "";
-        this.going.push(id);
+        this.activeIds.push(id);
         this.refreshSoon();
         return {
             take: (event) => {
                 recorded = event.results_file ?? recorded;
             },
             end: () => {
-                this.going.splice(this.going.indexOf(id), 1);
+                this.activeIds.splice(this.activeIds.indexOf(id), 1);
                 if (suiteIdOf(id) === suiteIdOf(this.id)) {
                     this.record = "";
-                    this.wanted = id === this.id ? recorded : ""; // one of a part of it may have begun later
-                    this.known = undefined;
+                    this.endedRecord = id === this.id ? recorded : ""; // one of a part of it may have begun later
+                    this.knownRuns = undefined;
                     void this.draw(); // also while hidden: a person who comes back finds the end
                 }
                 this.refreshSoon();
@@ -146,11 +146,11 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
 
     dispose(): void {
         clearTimeout(this.redrawing);
-        clearTimeout(this.lookingAgain);
+        clearTimeout(this.polling);
         this.registration.dispose(); // the page stays where it is: the window restores it when it opens again
     }
 
-    private adopt(panel: vscode.WebviewPanel): vscode.WebviewPanel {
+    private configure(panel: vscode.WebviewPanel): vscode.WebviewPanel {
         panel.webview.options = {
             enableCommandUris: PAGE_COMMANDS,
             localResourceRoots: [vscode.Uri.joinPath(this.extension, "media")],
@@ -181,18 +181,18 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
             return;
         }
         this.outdated = false;
-        this.drawings += 1;
-        const [turn, before] = [this.drawings, this.record];
-        clearTimeout(this.lookingAgain);
+        this.drawCount += 1;
+        const [drawNumber, before] = [this.drawCount, this.record];
+        clearTimeout(this.polling);
         const { markdown, resultsFile: record, goesOn, regraded, ...found } = await this.read(id);
         // Behind the reading: what goes meanwhile would be taken for the run before it.
-        const gone = await missing({ id, record: before });
-        const rendered = await render(ownInSettings(markdown));
-        if (this.panel !== panel || this.drawings !== turn) {
+        const goneNotice = await missingNotice({ id, record: before });
+        const rendered = await render(engineOptionsToSettings(markdown));
+        if (this.panel !== panel || this.drawCount !== drawNumber) {
             return; // closed, or drawn again meanwhile
         }
-        const isOld = !goesOn && record !== "" && this.going.some((each) => isPart(each, id) || isPart(id, each));
-        const notices = [gone, isOld ? GOES_ON : "", regraded ? GRADED_AGAIN : ""].filter((notice) => notice !== "");
+        const isOld = !goesOn && record !== "" && this.activeIds.some((each) => isPart(each, id) || isPart(id, each));
+        const notices = [goneNotice, isOld ? RUN_ACTIVE : "", regraded ? REGRADED : ""].filter((notice) => notice !== "");
         const style = panel.webview.asWebviewUri(vscode.Uri.joinPath(this.extension, ...STYLE)).toString();
         const html = resultHtml({ id, notices, rendered, record, ...found, style, styleSource: panel.webview.cspSource });
         panel.title = `${titleInWorkspace(id)} result`; // the suite may have got its name since
@@ -200,45 +200,45 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
             this.html = panel.webview.html = html; // the same again would scroll to its beginning
         }
         if (record !== "") {
-            this.record = gone === "" ? record : before; // the message that it is gone stays until something else is requested
+            this.record = goneNotice === "" ? record : before; // the message that it is gone stays until something else is requested
             await this.memory.update(KEY, { id, record: this.record } satisfies Shown);
         }
         if (goesOn) {
-            this.lookingAgain = setTimeout(() => {
+            this.polling = setTimeout(() => {
                 this.refreshSoon();
-            }, LOOK_AGAIN_AFTER_MILLISECONDS);
+            }, POLL_MILLISECONDS);
         }
     }
 
     private async read(id: string): Promise<ResultDocument & { comparable: boolean }> {
         const client = this.client();
         if (client === undefined) {
-            return { ...NOTHING, markdown: "The Waza language server is not running; the result appears here as soon as it is." };
+            return { ...EMPTY, markdown: "The Waza language server is not running; the result appears here as soon as it is." };
         }
         try {
-            const asked = this.wanted;
+            const record = this.endedRecord;
             const runs = (await client.sendRequest<RecordedRun[]>("waza/recordedRuns", { id })).map(({ resultsFile }) => resultsFile);
-            if (asked !== "" && this.wanted === asked) {
-                this.known ??= new Set(runs);
-                if (runs.some((run) => run !== asked && this.known?.has(run) === false)) {
-                    this.wanted = "";
+            if (record !== "" && this.endedRecord === record) {
+                this.knownRuns ??= new Set(runs);
+                if (runs.some((run) => run !== record && this.knownRuns?.has(run) === false)) {
+                    this.endedRecord = "";
                 }
             }
             return { ...(await this.pageOf(client, id)), comparable: runs.length > 1 };
         } catch (error) {
-            return { ...NOTHING, markdown: fenced(error instanceof Error ? error.message : String(error)) };
+            return { ...EMPTY, markdown: fenced(error instanceof Error ? error.message : String(error)) };
         }
     }
 
     /** The page of the run that has just ended, or of the newest one. */
     private async pageOf(client: LanguageClient, id: string): Promise<ResultDocument> {
-        const asked = this.wanted;
-        if (asked !== "") {
+        const record = this.endedRecord;
+        if (record !== "") {
             try {
-                return await client.sendRequest<ResultDocument>("waza/resultDocument", { id, record: asked });
+                return await client.sendRequest<ResultDocument>("waza/resultDocument", { id, record: record });
             } catch (error) {
-                if (this.wanted === asked && error instanceof ResponseError && error.code === ErrorCodes.InvalidParams) {
-                    this.wanted = ""; // it is gone
+                if (this.endedRecord === record && error instanceof ResponseError && error.code === ErrorCodes.InvalidParams) {
+                    this.endedRecord = ""; // it is gone
                 }
             }
         }
@@ -252,7 +252,7 @@ function isPart(id: string, whole: string): boolean {
 }
 
 /** That the run which was shown is gone, "" when it is there. */
-async function missing({ id, record }: Shown): Promise<string> {
+async function missingNotice({ id, record }: Shown): Promise<string> {
     if (record === "" || record.endsWith(JOURNAL_SUFFIX)) {
         return ""; // nothing was shown, or what has become a result file of its own since
     }

@@ -6,7 +6,7 @@ import { plain } from "./messages";
 import { titleOf } from "./runnables";
 
 /** An answer that waits for a person, as `waza/reviews` returns it; see docs/protocol.md. */
-interface Waiting {
+interface PendingReview {
     /** The id of the grader of its task. */
     readonly id: string;
     readonly trial: number;
@@ -22,35 +22,35 @@ interface Verdict extends vscode.QuickPickItem {
 
 /** Asks for a verdict of each answer of a suite, a task or a grader that waits; `show` shows the result of one. Escape leaves the rest as they are. */
 export async function reviewAnswers(client: LanguageClient, id: string, show: (id: string) => Promise<unknown>): Promise<void> {
-    let given = 0;
+    let count = 0;
     try {
-        const waiting = await client.sendRequest<readonly Waiting[]>("waza/reviews", { id });
+        const waiting = await client.sendRequest<readonly PendingReview[]>("waza/reviews", { id });
         if (waiting.length === 0) {
             void vscode.window.showInformationMessage(plain(`${titleOf(id)} has no answer that needs a review.`));
             return;
         }
         for (const [index, answer] of waiting.entries()) {
             await show(answer.id);
-            const said = await asked(answer, `${String(index + 1)} of ${String(waiting.length)}`);
-            if (said === undefined) {
+            const review = await askForReview(answer, `${String(index + 1)} of ${String(waiting.length)}`);
+            if (review === undefined) {
                 break;
             }
-            if (said.passed !== undefined) {
+            if (review.passed !== undefined) {
                 const { id, trial, results } = answer;
-                await client.sendRequest(ExecuteCommandRequest.type, { command: "waza.review", arguments: [{ id, trial, results, ...said }] });
-                given += 1;
+                await client.sendRequest(ExecuteCommandRequest.type, { command: "waza.review", arguments: [{ id, trial, results, ...review }] });
+                count += 1;
             }
         }
     } catch (error) {
         void vscode.window.showErrorMessage(plain(error instanceof Error ? error.message : String(error)));
     }
-    if (given > 0) {
-        void vscode.window.showInformationMessage(given === 1 ? "The review was saved in reviews.jsonl." : `${String(given)} reviews were saved in reviews.jsonl.`);
+    if (count > 0) {
+        void vscode.window.showInformationMessage(count === 1 ? "The review was saved in reviews.jsonl." : `${String(count)} reviews were saved in reviews.jsonl.`);
     }
 }
 
 /** The verdict of one answer and a comment on it; undefined when the person cancels. The prompt stays open while the person reads the result. */
-async function asked(answer: Waiting, which: string): Promise<{ readonly passed?: boolean; readonly comment?: string } | undefined> {
+async function askForReview(answer: PendingReview, which: string): Promise<{ readonly passed?: boolean; readonly comment?: string } | undefined> {
     const title = plain(`Review ${titleOf(answer.id)}, trial ${String(answer.trial)} (${which})`);
     const placeHolder = plain([answer.instructions ?? "Does the answer pass?", ...answer.criteria].join(" · "));
     const verdicts: readonly Verdict[] = [

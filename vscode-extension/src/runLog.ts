@@ -4,7 +4,7 @@ import type { LogOutputChannel } from "vscode";
 import { plain } from "./messages";
 import type { RunEvent } from "./runEvents";
 import type { RunView } from "./runViews";
-import { inSettings, isToldBy, shownScore } from "./runWords";
+import { optionsToSettings, isReportedBy, shownScore } from "./runProgress";
 import type { RunRequest } from "./runs";
 
 export class RunLog implements RunView {
@@ -31,8 +31,8 @@ export class RunLog implements RunView {
     }
 
     end(problem: string | undefined): void {
-        if (problem !== undefined && !isToldBy(problem, this.ended)) {
-            this.log.error(plain(`${inSettings(problem)} (${this.request.id})`));
+        if (problem !== undefined && !isReportedBy(problem, this.ended)) {
+            this.log.error(plain(`${optionsToSettings(problem)} (${this.request.id})`));
         }
     }
 }
@@ -42,8 +42,8 @@ export function lineOf(event: RunEvent): string {
     const trial = event.trial === undefined ? "" : `trial ${event.trial}`;
     const score = event.score === undefined ? "" : shownScore(event.score);
     const passed = event.kind === "graded" ? (event.status === "graded" ? (event.passed === true ? "passed" : "failed") : event.status) : "";
-    const told = event.conclusion === undefined ? [] : [event.conclusion.verdict, ...(event.conclusion.reasons ?? [event.conclusion.reason])];
-    const why = inSettings([...new Set([event.message, ...told])].filter((word) => word !== undefined && word !== "").join(" · "));
-    const words = [event.kind, event.task, trial, event.grader === undefined ? undefined : (event.label ?? event.grader), passed, score, event.results_file].filter((word) => word !== undefined && word !== "");
-    return why === "" ? words.join(" ") : `${words.join(" ")}: ${why}`;
+    const conclusion = event.conclusion === undefined ? [] : [event.conclusion.verdict, ...(event.conclusion.reasons ?? [event.conclusion.reason])];
+    const why = optionsToSettings([...new Set([event.message, ...conclusion])].filter((word) => word !== undefined && word !== "").join(" · "));
+    const parts = [event.kind, event.task, trial, event.grader === undefined ? undefined : (event.label ?? event.grader), passed, score, event.results_file].filter((word) => word !== undefined && word !== "");
+    return why === "" ? parts.join(" ") : `${parts.join(" ")}: ${why}`;
 }

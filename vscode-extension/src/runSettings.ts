@@ -13,7 +13,7 @@ export interface RunOptions {
     readonly keepWorkspaces?: boolean;
 }
 
-const TEXTS = ["executor", "model", "judgeExecutor", "judgeModel", "cluster"] as const;
+const STRING_NAMES = ["executor", "model", "judgeExecutor", "judgeModel", "cluster"] as const;
 /** Descriptions of the valid numbers; a count is a whole number. */
 const NUMBERS = {
     trials: "a whole number of trials, or 0 for as many as the suite says",
@@ -25,7 +25,7 @@ type NumberName = keyof typeof NUMBERS;
 const NUMBER_NAMES = Object.keys(NUMBERS) as NumberName[];
 
 /** A setting that is not what it may be, and what to say of it. */
-export interface WrongSetting {
+export interface InvalidSetting {
     /** The full name: `waza.run.trials`. */
     readonly name: string;
     readonly words: string;
@@ -38,7 +38,7 @@ export interface WrongSetting {
  */
 export function runOptions(read: (name: string) => unknown): RunOptions {
     const found: Record<string, string | number | boolean> = {};
-    for (const name of TEXTS) {
+    for (const name of STRING_NAMES) {
         const value = read(name);
         if (typeof value === "string" && value.trim() !== "") {
             found[name] = value.trim();
@@ -63,17 +63,17 @@ export function runOptions(read: (name: string) => unknown): RunOptions {
  * @param read the value of a setting below `waza.run`
  * @param chosen what was chosen for this run alone, whatever the settings say
  */
-export function wrongSetting(read: (name: string) => unknown, chosen: RunOptions = {}): WrongSetting | undefined {
-    const wanted: [keyof RunOptions, boolean, string][] = [
-        ...TEXTS.map((name): [keyof RunOptions, boolean, string] => [name, isUnset(read(name)) || typeof read(name) === "string", "a text in quotes"]),
+export function invalidSetting(read: (name: string) => unknown, chosen: RunOptions = {}): InvalidSetting | undefined {
+    const checks: [keyof RunOptions, boolean, string][] = [
+        ...STRING_NAMES.map((name): [keyof RunOptions, boolean, string] => [name, isUnset(read(name)) || typeof read(name) === "string", "a text in quotes"]),
         ...NUMBER_NAMES.map((name): [keyof RunOptions, boolean, string] => [name, isUnset(read(name)) || isNumber(name, read(name)), NUMBERS[name]]),
         ["keepWorkspaces", isUnset(read("keepWorkspaces")) || typeof read("keepWorkspaces") === "boolean", "`true` or `false`"],
     ];
-    const wrong = wanted.find(([name, isRight]) => !isRight && chosen[name] === undefined);
-    if (wrong === undefined) {
+    const failed = checks.find(([name, isValid]) => !isValid && chosen[name] === undefined);
+    if (failed === undefined) {
         return undefined;
     }
-    const [name, , what] = wrong;
+    const [name, , what] = failed;
     const setting = `waza.run.${name}`;
     return { name: setting, words: `The run was not started: the setting \`${setting}\` is ${JSON.stringify(read(name)).slice(0, 60)}; write ${what}.` };
 }

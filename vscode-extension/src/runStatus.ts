@@ -1,7 +1,7 @@
 /** A run in the status bar: how far it is, then how it ended; a message when something is to be done about it. */
 
 import * as vscode from "vscode";
-import { done } from "./contextKeys";
+import { completeStep } from "./contextKeys";
 import { FailedItems } from "./failedItems";
 import { plain } from "./messages";
 import type { RunEvent } from "./runEvents";
@@ -9,9 +9,9 @@ import { kindOf } from "./runnables";
 import { titleInWorkspace } from "./runTitles";
 import type { Regraded } from "./regrades";
 import type { RunRequest } from "./runs";
-import type { RunOutcome, RunsTogether } from "./runsTogether";
+import type { RunOutcome, RunBatch } from "./runBatch";
 import type { RunView } from "./runViews";
-import { clock, reasonFirst, RunState, shortened, waysToLogIn } from "./runWords";
+import { clock, reasonFirst, RunProgress, shortened, loginRemedies } from "./runProgress";
 
 const REDRAW_MILLISECONDS = 1_000;
 const SHOWN_MILLISECONDS = 60_000;
@@ -22,50 +22,50 @@ const SPOKEN: Readonly<Record<string, string>> = { pass: "passed", error: "faile
 /** How runs end that leave failures to walk. */
 const WITH_FAILURES: ReadonlySet<string> = new Set(["failed", "errored", "broken"]);
 /** The status of runs that were interrupted, by a person or with their engine. */
-const CUT_OFF = "interrupted";
+const INTERRUPTED = "interrupted";
 const SHOW_RESULTS = "testing.showMostRecentOutput";
 
 /** Each active run has an entry of its own; finished ones stay for a while, at most until the next one begins. */
 export class RunStatusBar implements vscode.Disposable {
     private readonly entries = new Set<Entry>();
     /** The failed items of runs whose message may still be shown: only the reader can close it. */
-    private readonly told = new Set<FailedItems>();
+    private readonly reportedFailures = new Set<FailedItems>();
 
     /** @param runAgain runs what failed, one after the other */
     constructor(private readonly runAgain: (requests: readonly RunRequest[]) => void) {}
 
-    viewOf(request: RunRequest, together?: RunsTogether): RunView {
-        this.forgetEnded();
-        return new RunStatus(request, this.begin(), this.told, this.runAgain, together);
+    viewOf(request: RunRequest, batch?: RunBatch): RunView {
+        this.removeEnded();
+        return new RunStatus(request, this.begin(), this.reportedFailures, this.runAgain, batch);
     }
 
     /** Shows one message about runs that were requested together, in place of one for each. */
-    tellTogether(together: RunsTogether): void {
-        if (together.isEmpty) {
+    showBatch(batch: RunBatch): void {
+        if (batch.isEmpty) {
             return;
         }
-        this.forgetEnded();
-        const words = `${together.counts} · ${clock(Date.now() - together.begun)}`;
+        this.removeEnded();
+        const words = `${batch.counts} · ${clock(Date.now() - batch.startedAt)}`;
         const entry = this.begin();
-        const tooltip = [...together.lines, "", "Show the results"].join("\n");
-        entry.show(`${MARKS[together.verdict] ?? OTHER_MARK} ${words}`, tooltip, SHOW_RESULTS);
+        const tooltip = [...batch.lines, "", "Show the results"].join("\n");
+        entry.show(`${MARKS[batch.verdict] ?? OTHER_MARK} ${words}`, tooltip, SHOW_RESULTS);
         entry.end();
-        const { failures } = together;
+        const { failures } = batch;
         if (failures.length > 0) {
-            void offerFailures(`${words} · ${together.named}`, failures, this.runAgain);
+            void offerFailures(`${words} · ${batch.failureSummary}`, failures, this.runAgain);
         }
     }
 
     /** Shows the verdict of recorded answers that were graded again; for several records the marks show it. */
-    tellRegraded({ id, events }: Regraded): void {
+    showRegraded({ id, events }: Regraded): void {
         events.filter((event) => kindOf(id) !== "grader" || event.with_recorded === true).forEach((event) => {
-            takeLater(this.told, event);
+            updateFailures(this.reportedFailures, event);
         });
         const [conclusion, ...others] = events.filter(({ kind }) => kind === "ended").map((event) => event.conclusion);
         if (conclusion?.words === undefined || others.length > 0) {
             return;
         }
-        this.forgetEnded();
+        this.removeEnded();
         const text = `↻ ${titled(id)}: ${withoutIcons(conclusion.words)}`;
         const shown = shortened(text);
         const tooltip = [...(shown === text ? [] : [text]), "Graded again, without the agent; show the results"].join("\n\n");
@@ -75,7 +75,7 @@ export class RunStatusBar implements vscode.Disposable {
     }
 
     /** Says of a run that the window did not see its end. */
-    tellInterrupted(id: string): void {
+    showInterrupted(id: string): void {
         const entry = this.begin();
         entry.show(`$(warning) ${titled(id)}: interrupted; finished tasks were saved`, "Show the log", "waza.showLog");
         entry.end();
@@ -87,7 +87,7 @@ export class RunStatusBar implements vscode.Disposable {
         });
     }
 
-    private forgetEnded(): void {
+    private removeEnded(): void {
         this.entries.forEach((entry) => {
             if (entry.hasEnded) {
                 entry.dispose();
@@ -145,19 +145,19 @@ class Entry implements vscode.Disposable {
 }
 
 class RunStatus implements RunView {
-    private readonly state = new RunState();
+    private readonly state = new RunProgress();
     private readonly failed: FailedItems;
     private readonly id: string;
-    private readonly begun = Date.now();
+    private readonly startedAt = Date.now();
     private readonly redrawing: NodeJS.Timeout;
-    hasTold = false;
+    hasReported = false;
 
     constructor(
         request: RunRequest,
         private readonly entry: Entry,
-        private readonly told: Set<FailedItems>,
+        private readonly reportedFailures: Set<FailedItems>,
         private readonly runAgain: (requests: readonly RunRequest[]) => void,
-        private readonly together: RunsTogether | undefined,
+        private readonly batch: RunBatch | undefined,
     ) {
         this.id = request.id;
         this.failed = new FailedItems(request);
@@ -172,7 +172,7 @@ class RunStatus implements RunView {
         this.failed.take(event);
         if (kindOf(this.id) !== "grader") {
             // One grader alone does not judge a task.
-            takeLater(this.told, event);
+            updateFailures(this.reportedFailures, event);
         }
         if (["waits", "run_started", "started", "graded"].includes(event.kind)) {
             this.draw();
@@ -181,7 +181,7 @@ class RunStatus implements RunView {
 
     end(problem: string | undefined): void {
         clearInterval(this.redrawing);
-        const verdict = this.state.end?.conclusion?.verdict ?? (problem === undefined ? CUT_OFF : "errored");
+        const verdict = this.state.end?.conclusion?.verdict ?? (problem === undefined ? INTERRUPTED : "errored");
         const words = this.words(verdict, problem);
         // A run may succeed and its results be lost: a run without stored results has not passed.
         const mark = problem === undefined || verdict === "failed" ? (MARKS[verdict] ?? OTHER_MARK) : OTHER_MARK;
@@ -191,25 +191,25 @@ class RunStatus implements RunView {
         this.entry.show(`${mark} ${shown}`, tooltip, SHOW_RESULTS);
         this.entry.end();
         // One that a limit stopped, or whose results are lost, may have found failures like any other.
-        const leavesFailures = problem === undefined ? WITH_FAILURES.has(verdict) : this.failed.areSome && verdict !== CUT_OFF;
-        this.hasTold = this.state.end !== undefined && leavesFailures;
-        if (this.hasTold) {
-            this.told.add(this.failed);
+        const leavesFailures = problem === undefined ? WITH_FAILURES.has(verdict) : this.failed.hasAny && verdict !== INTERRUPTED;
+        this.hasReported = this.state.end !== undefined && leavesFailures;
+        if (this.hasReported) {
+            this.reportedFailures.add(this.failed);
         }
         const outcome: RunOutcome = {
             id: this.id,
             title: titleInWorkspace(this.id),
             verdict: problem !== undefined && MARKS[verdict] !== undefined && verdict !== "failed" ? "errored" : verdict,
             words,
-            leavesFailures: this.hasTold,
-            isWrong: verdict === "failed" || (this.state.end?.conclusion?.tasks?.["failed"] ?? 0) > 0,
-            isKept: typeof this.state.end?.results_file === "string",
-            again: () => this.failed.requests(),
-            havePassed: () => this.failed.havePassed,
+            leavesFailures: this.hasReported,
+            hasFailedAnswer: verdict === "failed" || (this.state.end?.conclusion?.tasks?.["failed"] ?? 0) > 0,
+            hasResults: typeof this.state.end?.results_file === "string",
+            retryRequests: () => this.failed.requests(),
+            haveAllPassed: () => this.failed.haveAllPassed,
         };
-        if (this.together !== undefined) {
-            this.together.take(outcome);
-        } else if (this.hasTold) {
+        if (this.batch !== undefined) {
+            this.batch.take(outcome);
+        } else if (this.hasReported) {
             void offerFailures(`${outcome.title}: ${words}`, [outcome], this.runAgain);
         }
     }
@@ -219,49 +219,49 @@ class RunStatus implements RunView {
         if (this.state.end === undefined) {
             return reasonFirst(problem ?? "interrupted");
         }
-        const words = this.state.ending(Date.now() - this.begun);
+        const words = this.state.summary(Date.now() - this.startedAt);
         return problem === undefined || MARKS[verdict] === undefined ? words : `${words} · ${reasonFirst(problem)}`;
     }
 
     private draw(): void {
-        const words = withoutIcons(this.state.progress(Date.now() - this.begun));
+        const words = withoutIcons(this.state.progress(Date.now() - this.startedAt));
         this.entry.show(`$(sync~spin) ${titled(this.id)} ${words}`, "A Waza run is active; click to show it", "workbench.view.testing.focus");
     }
 }
 
 /** Shows the failures, and offers what to do about them; "Open Result" is only offered for a single run. */
 async function offerFailures(message: string, failures: readonly RunOutcome[], runAgain: (requests: readonly RunRequest[]) => void): Promise<void> {
-    const isWrong = failures.some((outcome) => outcome.isWrong);
-    const tell = isWrong ? vscode.window.showErrorMessage : vscode.window.showWarningMessage;
-    const ways = isWrong ? [] : waysToLogIn(failures.map(({ words }) => words).join("\n"));
+    const hasFailedAnswer = failures.some((outcome) => outcome.hasFailedAnswer);
+    const show = hasFailedAnswer ? vscode.window.showErrorMessage : vscode.window.showWarningMessage;
+    const remedies = hasFailedAnswer ? [] : loginRemedies(failures.map(({ words }) => words).join("\n"));
     const [only] = failures.length === 1 ? failures : [];
-    const canRepeat = failures.some((outcome) => outcome.again().length > 0);
-    const buttons = ["Show Failures", ...(canRepeat ? ["Re-run Failed"] : []), ...(ways.length > 0 || only?.isKept !== true ? [] : ["Open Result"])];
-    const chosen = await tell(plain(message), ...ways.map(({ title }) => title), ...buttons);
-    const way = ways.find(({ title }) => title === chosen);
-    const again = failures.flatMap((outcome) => outcome.again());
-    const havePassed = again.length === 0 && failures.some((outcome) => outcome.havePassed());
-    if (havePassed && (chosen === "Show Failures" || chosen === "Re-run Failed")) {
+    const canRerun = failures.some((outcome) => outcome.retryRequests().length > 0);
+    const buttons = ["Show Failures", ...(canRerun ? ["Re-run Failed"] : []), ...(remedies.length > 0 || only?.hasResults !== true ? [] : ["Open Result"])];
+    const chosen = await show(plain(message), ...remedies.map(({ title }) => title), ...buttons);
+    const remedy = remedies.find(({ title }) => title === chosen);
+    const requests = failures.flatMap((outcome) => outcome.retryRequests());
+    const haveAllPassed = requests.length === 0 && failures.some((outcome) => outcome.haveAllPassed());
+    if (haveAllPassed && (chosen === "Show Failures" || chosen === "Re-run Failed")) {
         void vscode.window.showInformationMessage("Waza: all that failed in this run has passed since.");
-    } else if (way !== undefined) {
-        await vscode.commands.executeCommand(way.command, ...(way.argument === undefined ? [] : [way.argument]));
+    } else if (remedy !== undefined) {
+        await vscode.commands.executeCommand(remedy.command, ...(remedy.argument === undefined ? [] : [remedy.argument]));
     } else if (chosen === "Show Failures") {
-        void done.resultRead();
+        void completeStep.resultRead();
         await vscode.commands.executeCommand("workbench.view.testing.focus");
         await vscode.commands.executeCommand("testing.openOutputPeek"); // from there F8 continues
     } else if (chosen === "Re-run Failed") {
-        runAgain(again);
+        runAgain(requests);
     } else if (chosen !== undefined && only !== undefined) {
         await vscode.commands.executeCommand("waza.openResult", only.id);
     }
 }
 
 /** Updates the failed items of earlier runs with those that have passed since. */
-function takeLater(told: Set<FailedItems>, event: RunEvent): void {
-    told.forEach((earlier) => {
-        earlier.takeLater(event);
-        if (!earlier.areSome) {
-            told.delete(earlier);
+function updateFailures(reportedFailures: Set<FailedItems>, event: RunEvent): void {
+    reportedFailures.forEach((earlier) => {
+        earlier.takeLaterEvent(event);
+        if (!earlier.hasAny) {
+            reportedFailures.delete(earlier);
         }
     });
 }

@@ -2,15 +2,15 @@
 
 import type { RunEvent } from "./runEvents";
 import type { RunRequest } from "./runs";
-import type { RunsTogether } from "./runsTogether";
+import type { RunBatch } from "./runBatch";
 
 export interface RunView {
     take(event: RunEvent): void;
     /** @param problem why the run could not start or did not come to its end, undefined when it did */
     end(problem: string | undefined): void;
     /** True if it has reported in a message what was wrong, so that no second message is needed at its end. */
-    readonly hasTold?: boolean;
+    readonly hasReported?: boolean;
 }
 
 /** Makes the view of a run that begins, by itself or with others. */
-export type RunViewFactory = (request: RunRequest, together?: RunsTogether) => RunView;
+export type RunViewFactory = (request: RunRequest, batch?: RunBatch) => RunView;

@@ -29,7 +29,7 @@ export async function runnablesIn(client: LanguageClient, document: TextDocument
 }
 
 /** Returns the id of the suite of a document, or of the item at a line or nearest above it; undefined when nothing can be run. */
-export function chosenIn(runnables: readonly Runnable[], what: "suite" | "cursor", line: number): string | undefined {
+export function runnableAt(runnables: readonly Runnable[], what: "suite" | "cursor", line: number): string | undefined {
     const suite = runnables.find(({ kind }) => kind === "suite")?.id ?? runnables.find(({ kind }) => kind === "task" || kind === "prompt")?.parent;
     if (what === "suite") {
         return suite ?? undefined;
@@ -44,49 +44,49 @@ export function chosenIn(runnables: readonly Runnable[], what: "suite" | "cursor
 
 /** Returns the kind of an id: `suite::task` is a task, `suite::task::grader` and `suite::::grader` a grader, `suite#…:text` a prompt. */
 export function kindOf(id: string): Runnable["kind"] {
-    if (promptIn(id) !== undefined) {
+    if (promptOf(id) !== undefined) {
         return "prompt";
     }
-    return (["suite", "task", "grader"] as const)[Math.min(names(id).length, 3) - 1] ?? "suite";
+    return (["suite", "task", "grader"] as const)[Math.min(segments(id).length, 3) - 1] ?? "suite";
 }
 
 /** The eval file of the runnable. */
 export function suiteOf(id: string): string {
-    return path.normalize(names(id)[0] ?? "");
+    return path.normalize(segments(id)[0] ?? "");
 }
 
 /** The id of the suite that an id is in, as the server writes it. */
 export function suiteIdOf(id: string): string {
-    return promptIn(id)?.suite ?? id.split("::", 1)[0] ?? "";
+    return promptOf(id)?.suite ?? id.split("::", 1)[0] ?? "";
 }
 
 /** The titles of the suites of the window, by their files. */
 let suiteTitles: ReadonlyMap<string, string> = new Map();
 
-export function nameSuites(titles: ReadonlyMap<string, string>): void {
+export function setSuiteTitles(titles: ReadonlyMap<string, string>): void {
     suiteTitles = titles;
 }
 
 /** Returns the title of a runnable: the name of the suite, or that of its folder while the suite is not read. */
 export function titleOf(id: string): string {
-    const [, ...inside] = names(id);
+    const [, ...inside] = segments(id);
     const suite = suiteOf(id);
     return [suiteTitles.get(suite) ?? path.basename(path.dirname(suite)), ...inside].filter((name) => name !== "").join(" › ");
 }
 
 /** The id of a task of a suite. */
-export function taskIn(suite: string, task: string): string {
+export function taskId(suite: string, task: string): string {
     return `${suite}::${task.replaceAll("%", "%25").replaceAll(":", "%3A")}`;
 }
 
 /** The id of the task that is run; undefined if it is neither a task nor in one. */
 export function taskOf(id: string): string | undefined {
-    const [, task = ""] = promptIn(id) === undefined ? names(id) : [];
+    const [, task = ""] = promptOf(id) === undefined ? segments(id) : [];
     return task === "" ? undefined : task;
 }
 
 /** Why a task of a suite that has the ids `taken` cannot be called `text`; undefined when it can. Its file gets a name made of it. */
-export function whyNoId(text: string, taken: ReadonlySet<string>): string | undefined {
+export function taskIdProblem(text: string, taken: ReadonlySet<string>): string | undefined {
     if (!/^[\p{L}\p{M}\p{N}._-]+$/u.test(text)) {
         return "Write a word of letters, digits, dots, - and _.";
     }
@@ -97,13 +97,13 @@ export function whyNoId(text: string, taken: ReadonlySet<string>): string | unde
 }
 
 /** The suite and the text of the id of a trigger prompt; undefined of another id. A path has no colon that is not written `%3A`. */
-export function promptIn(id: string): { readonly suite: string; readonly text: string } | undefined {
+export function promptOf(id: string): { readonly suite: string; readonly text: string } | undefined {
     const found = /#(?:triggers|leaves):/u.exec(id);
     return found === null ? undefined : { suite: id.slice(0, found.index), text: id.slice(found.index + found[0].length) };
 }
 
-function names(id: string): string[] {
-    const prompt = promptIn(id);
+function segments(id: string): string[] {
+    const prompt = promptOf(id);
     const written = (prompt?.suite ?? id).split("::").map((name) => name.replaceAll("%3A", ":").replaceAll("%25", "%"));
     return prompt === undefined ? written : [...written, prompt.text];
 }

@@ -15,17 +15,17 @@ import {
     type LanguageClient,
 } from "vscode-languageclient/node";
 import { plain, sentence } from "./messages";
-import { tellProblem } from "./problems";
+import { showRequestError } from "./requestErrors";
 import { REGRADE_COMMAND, Regrades } from "./regrades";
 import { RUN_EVENT, type RunEvent, type RunEventParams } from "./runEvents";
 import type { RunView, RunViewFactory } from "./runViews";
 import { suiteOf } from "./runnables";
 import { titleInWorkspace } from "./runTitles";
 import { plannedRuns } from "./testing/plan";
-import type { RunOptions, WrongSetting } from "./runSettings";
-import { RunsTogether } from "./runsTogether";
-import { INTERRUPTED, reasonFirst, waysOut } from "./runWords";
-import { saveFilesOf } from "./savedFiles";
+import type { RunOptions, InvalidSetting } from "./runSettings";
+import { RunBatch } from "./runBatch";
+import { INTERRUPTED, reasonFirst, remediesFor } from "./runProgress";
+import { saveBeforeRun } from "./unsavedFiles";
 import { DRAFTS_NEED_TRUST, GRADERS_NEED_TRUST, isTrustedFor, RUNS_NEED_TRUST } from "./trust";
 
 export const RUN_COMMAND = "waza.run";
@@ -59,7 +59,7 @@ interface RunAnswer {
 
 const NO_REASON = "The engine gave no reason.";
 /** The errors of requests whose server has gone. */
-const LOST: ReadonlySet<number> = new Set([ErrorCodes.PendingResponseRejected, ErrorCodes.ConnectionInactive]);
+const CONNECTION_LOST: ReadonlySet<number> = new Set([ErrorCodes.PendingResponseRejected, ErrorCodes.ConnectionInactive]);
 
 export class Runs {
     private readonly active = new Set<vscode.CancellationTokenSource>();
@@ -69,22 +69,22 @@ export class Runs {
     /** How the engine has ended runs that are not answered yet, by the same token. */
     private readonly ends = new Map<string, RunEvent>();
     /** The keys of the active requests. */
-    private readonly going = new Set<string>();
+    private readonly activeKeys = new Set<string>();
     readonly regrades = new Regrades();
-    private readonly endedTogether = new vscode.EventEmitter<RunsTogether>();
+    private readonly batchEnded = new vscode.EventEmitter<RunBatch>();
     /** Fires when the last of several runs that were requested together has ended. */
-    readonly onDidEndTogether = this.endedTogether.event;
-    private readonly rested = new vscode.EventEmitter<void>();
+    readonly onDidEndBatch = this.batchEnded.event;
+    private readonly becameIdle = new vscode.EventEmitter<void>();
     private regradeView: ((id: string) => RunView) | undefined;
 
     /**
      * @param settings returns the settings of the folder of a suite for runs
-     * @param wrong returns an invalid setting there, unless it was overridden for this run
+     * @param invalid returns an invalid setting there, unless it was overridden for this run
      */
     constructor(
         private readonly log: vscode.LogOutputChannel,
         private readonly settings: (suite: string) => RunOptions,
-        private readonly wrong: (suite: string, chosen?: RunOptions) => WrongSetting | undefined,
+        private readonly invalid: (suite: string, chosen?: RunOptions) => InvalidSetting | undefined,
     ) {}
 
     /** The language client's middleware for the server's commands: takes those that run or grade again, passes the others on. */
@@ -94,7 +94,7 @@ export class Runs {
             const request = args[0];
             if (command === REGRADE_COMMAND && running !== undefined && isRunRequest(request) && this.regradeView !== undefined) {
                 // A view shows immediately that the earlier results are stale.
-                return isTrustedFor(GRADERS_NEED_TRUST) ? this.regrades.ask(running, request.id, this.regradeView(request.id)) : undefined;
+                return isTrustedFor(GRADERS_NEED_TRUST) ? this.regrades.regrade(running, request.id, this.regradeView(request.id)) : undefined;
             }
             if (command === AFFECTED_COMMAND && running !== undefined && isRunRequest(request)) {
                 return this.runAffected(running, request.id);
@@ -103,7 +103,7 @@ export class Runs {
                 return vscode.commands.executeCommand("waza.reviewAnswers", request);
             }
             if (command === NEW_SUITE_COMMAND) {
-                return isTrustedFor(DRAFTS_NEED_TRUST) ? Promise.resolve(next(command, args)).catch(tellProblem) : undefined;
+                return isTrustedFor(DRAFTS_NEED_TRUST) ? Promise.resolve(next(command, args)).catch(showRequestError) : undefined;
             }
             if (command !== RUN_COMMAND || running === undefined || !isRunRequest(request)) {
                 return next(command, args) as vscode.ProviderResult<unknown>;
@@ -119,7 +119,7 @@ export class Runs {
     }
 
     /** Shows every recorded answer that is graded again from a lens in such a view. */
-    showRegrades(factory: (id: string) => RunView): void {
+    setRegradeView(factory: (id: string) => RunView): void {
         this.regradeView = factory;
     }
 
@@ -144,44 +144,44 @@ export class Runs {
      * Runs and resolves to the server's answer; undefined when the run was refused, failed or was canceled.
      *
      * @param token cancels the run, in addition to the button of its notification
-     * @param together the others that were requested at the same time
+     * @param batch the others that were requested at the same time
      */
-    async run(client: LanguageClient, request: RunRequest, token?: vscode.CancellationToken, together?: RunsTogether): Promise<unknown> {
+    async run(client: LanguageClient, request: RunRequest, token?: vscode.CancellationToken, batch?: RunBatch): Promise<unknown> {
         if (!isTrustedFor(RUNS_NEED_TRUST)) {
             return undefined;
         }
-        if (!(await saveFilesOf(suiteOf(request.id)))) {
+        if (!(await saveBeforeRun(suiteOf(request.id)))) {
             void vscode.window.showWarningMessage("The run was not started: a file of the suite could not be saved.");
             return undefined;
         }
-        const wrong = this.wrong(suiteOf(request.id), request.options);
-        if (wrong !== undefined) {
-            void offerSetting(wrong);
+        const invalid = this.invalid(suiteOf(request.id), request.options);
+        if (invalid !== undefined) {
+            void offerSetting(invalid);
             return undefined;
         }
-        const told = { ...request, options: { ...this.settings(suiteOf(request.id)), ...request.options } };
-        const same = JSON.stringify(told);
-        if (this.going.has(same)) {
+        const withSettings = { ...request, options: { ...this.settings(suiteOf(request.id)), ...request.options } };
+        const key = JSON.stringify(withSettings);
+        if (this.activeKeys.has(key)) {
             void vscode.window.showInformationMessage(plain(`${titleInWorkspace(request.id)} runs already, with the same options.`));
             return undefined;
         }
-        this.going.add(same);
+        this.activeKeys.add(key);
         const options = { location: vscode.ProgressLocation.Notification, title: plain(`Waza: ${titleInWorkspace(request.id)}`), cancellable: true };
         try {
             return await vscode.window.withProgress(options, (progress, stop) =>
-                this.request(client, told, progress, token === undefined ? [stop] : [stop, token], together),
+                this.request(client, withSettings, progress, token === undefined ? [stop] : [stop, token], batch),
             );
         } finally {
-            this.going.delete(same);
+            this.activeKeys.delete(key);
         }
     }
 
     /** Runs one after the other, up to one that has no answer: it was canceled, say. */
     async runEach(client: () => LanguageClient | undefined, requests: readonly RunRequest[]): Promise<void> {
-        await this.asOne(requests.length, async (together) => {
+        await this.asBatch(requests.length, async (batch) => {
             for (const request of requests) {
                 const running = client();
-                if (running === undefined || (await this.run(running, request, undefined, together)) === undefined) {
+                if (running === undefined || (await this.run(running, request, undefined, batch)) === undefined) {
                     return;
                 }
             }
@@ -189,13 +189,13 @@ export class Runs {
     }
 
     /** Reports the results of several runs once, when `action` has ended; `action` passes its argument to each run. */
-    async asOne(count: number, action: (together: RunsTogether | undefined) => Promise<void>): Promise<void> {
-        const together = count > 1 ? new RunsTogether(count) : undefined;
+    async asBatch(count: number, action: (batch: RunBatch | undefined) => Promise<void>): Promise<void> {
+        const batch = count > 1 ? new RunBatch(count) : undefined;
         try {
-            await action(together);
+            await action(batch);
         } finally {
-            if (together !== undefined) {
-                this.endedTogether.fire(together);
+            if (batch !== undefined) {
+                this.batchEnded.fire(batch);
             }
         }
     }
@@ -205,7 +205,7 @@ export class Runs {
         try {
             return (await client.sendRequest<AffectedAnswer>("waza/affected", { id: suite })).items;
         } catch (error) {
-            void tellProblem(error);
+            void showRequestError(error);
             return undefined;
         }
     }
@@ -215,7 +215,7 @@ export class Runs {
         if (!isTrustedFor(RUNS_NEED_TRUST)) {
             return undefined;
         }
-        if (!(await saveFilesOf(suiteOf(suite)))) {
+        if (!(await saveBeforeRun(suiteOf(suite)))) {
             void vscode.window.showWarningMessage("The run was not started: a file of the suite could not be saved.");
             return undefined;
         }
@@ -228,7 +228,7 @@ export class Runs {
     }
 
     /** Resolves when no run is active in this window; `kept` is the message to show until then. */
-    async atRest(kept?: string): Promise<void> {
+    async whenIdle(kept?: string): Promise<void> {
         if (this.active.size === 0) {
             return;
         }
@@ -236,7 +236,7 @@ export class Runs {
             void vscode.window.showInformationMessage(kept);
         }
         await new Promise<void>((resolve) => {
-            const listener = this.rested.event(() => {
+            const listener = this.becameIdle.event(() => {
                 listener.dispose();
                 resolve();
             });
@@ -255,7 +255,7 @@ export class Runs {
         request: RunRequest,
         progress: vscode.Progress<{ message?: string; increment?: number }>,
         stops: readonly vscode.CancellationToken[],
-        together: RunsTogether | undefined,
+        batch: RunBatch | undefined,
     ): Promise<unknown> {
         const source = new vscode.CancellationTokenSource();
         const stopping = stops.map((stop) =>
@@ -264,9 +264,9 @@ export class Runs {
             }),
         );
         const workDoneToken = `waza-run-${crypto.randomUUID()}`;
-        const reports = client.onProgress(WorkDoneProgress.type, workDoneToken, reportTo(progress));
+        const reports = client.onProgress(WorkDoneProgress.type, workDoneToken, progressReporter(progress));
         this.track(source);
-        const views = [...this.factories].map((factory) => factory(request, together));
+        const views = [...this.factories].map((factory) => factory(request, batch));
         this.views.set(workDoneToken, views);
         let problem: string | undefined;
         try {
@@ -287,7 +287,7 @@ export class Runs {
             views.forEach((view) => {
                 view.end(problem);
             });
-            if (problem !== undefined && !views.some(({ hasTold }) => hasTold === true)) {
+            if (problem !== undefined && !views.some(({ hasReported }) => hasReported === true)) {
                 void this.reportFailure(problem, () => this.run(client, request));
             }
         }
@@ -295,7 +295,7 @@ export class Runs {
 
     /** Why a run has no answer; one that was lost with its server has ended for all its views, unless they had heard its end. */
     private problemOf(error: unknown, views: readonly RunView[], end: RunEvent | undefined): string | undefined {
-        if (error instanceof ResponseError && LOST.has(error.code)) {
+        if (error instanceof ResponseError && CONNECTION_LOST.has(error.code)) {
             if (end !== undefined) {
                 return end.status === "error" ? (end.message ?? NO_REASON) : undefined;
             }
@@ -309,13 +309,13 @@ export class Runs {
 
     /** Shows why nothing, or not everything, was run, and offers remedies; `again` is called when the obstacle is gone. */
     private async reportFailure(reason: string, again: () => Promise<unknown>): Promise<void> {
-        const ways = waysOut(reason);
-        const titles = [...ways.map(({ title }) => title), "Show Log"];
+        const remedies = remediesFor(reason);
+        const titles = [...remedies.map(({ title }) => title), "Show Log"];
         const chosen = await vscode.window.showErrorMessage(sentence(reasonFirst(reason)), ...titles);
-        const way = ways.find(({ title }) => title === chosen);
-        if (way !== undefined) {
-            const isMended = await vscode.commands.executeCommand(way.command, ...(way.argument === undefined ? [] : [way.argument]));
-            if (way.command === ADD_AGENTS && isMended === true) {
+        const remedy = remedies.find(({ title }) => title === chosen);
+        if (remedy !== undefined) {
+            const isFixed = await vscode.commands.executeCommand(remedy.command, ...(remedy.argument === undefined ? [] : [remedy.argument]));
+            if (remedy.command === ADD_AGENTS && isFixed === true) {
                 await again();
             }
         } else if (chosen !== undefined) {
@@ -333,13 +333,13 @@ export class Runs {
         source.dispose();
         void vscode.commands.executeCommand("setContext", "waza:running", this.active.size > 0);
         if (this.active.size === 0) {
-            this.rested.fire();
+            this.becameIdle.fire();
         }
     }
 }
 
 /** Says which setting keeps a run from its start, and leads there. */
-async function offerSetting({ name, words }: WrongSetting): Promise<void> {
+async function offerSetting({ name, words }: InvalidSetting): Promise<void> {
     const open = "Open Settings";
     if ((await vscode.window.showErrorMessage(plain(words), open)) === open) {
         await vscode.commands.executeCommand("workbench.action.openSettings", name);
@@ -351,7 +351,7 @@ function isRunRequest(value: unknown): value is RunRequest {
 }
 
 /** Turns the server's percentages, which are absolute, into the editor's increments. */
-function reportTo(progress: vscode.Progress<{ message?: string; increment?: number }>) {
+function progressReporter(progress: vscode.Progress<{ message?: string; increment?: number }>) {
     let reached = 0;
     return (report: { kind: string; message?: string; percentage?: number }): void => {
         const increment = report.percentage === undefined ? 0 : Math.max(0, report.percentage - reached);

@@ -74,7 +74,7 @@ export function mayBeEvals(file: string): boolean {
 }
 
 /** Returns whether a name alone shows that its folder is that of a suite or a skill. */
-export function namesSuiteFile(name: string): boolean {
+export function isSuiteFileName(name: string): boolean {
     return name === SKILL_NAME || OWN_NAMES.test(name) || EVAL_NAMES.test(name);
 }
 

@@ -2,23 +2,23 @@
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
-import { tellProblem } from "./problems";
-import { recordedOf } from "./resultDocuments";
+import { showRequestError } from "./requestErrors";
+import { recordedItemOf } from "./runComparisons";
 import type { TrialWorkspace } from "./resultHtml";
 
 /** Opens the workspace of a trial of the item with an id in a window of its own; of several the person chooses one. */
 export async function openWorkspace(client: LanguageClient, item: string): Promise<void> {
-    const found = await workspacesOf(client, recordedOf(item));
+    const found = await workspacesOf(client, recordedItemOf(item));
     if (found === undefined) {
         return; // the reason was shown
     }
     const trial = /#trial-(\d+)/u.exec(item)?.[1];
-    const meant = trial === undefined ? found : found.filter((each) => each.trial === Number(trial));
+    const matching = trial === undefined ? found : found.filter((each) => each.trial === Number(trial));
     if (found.length === 0) {
         void vscode.window.showInformationMessage("The last run did not keep its workspaces; run it with “Keep workspaces”.");
         return;
     }
-    const rows = (meant.length > 0 ? meant : found).map((each) => ({
+    const rows = (matching.length > 0 ? matching : found).map((each) => ({
         label: `${each.task}, trial ${String(each.trial)}`,
         description: each.path,
         each,
@@ -33,7 +33,7 @@ async function workspacesOf(client: LanguageClient, id: string): Promise<readonl
     try {
         return (await client.sendRequest<{ workspaces: TrialWorkspace[] }>("waza/resultDocument", { id })).workspaces;
     } catch (error) {
-        void tellProblem(error);
+        void showRequestError(error);
         return undefined;
     }
 }

@@ -25,7 +25,7 @@ void test("each way of it to start one asks first whether it may be started", ()
         .filter((part) => starting.test(part));
     assert.equal(parts.length, 6);
     for (const part of parts) {
-        assert.match(part.split(starting, 1)[0] ?? "", /whyNotStarted\(|checkStart\(|isTrustedFor\(/u);
+        assert.match(part.split(starting, 1)[0] ?? "", /startRejection\(|checkStart\(|isTrustedFor\(/u);
     }
 });
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Diagnostic, Uri } from "vscode";
-import { problemsWithPages, withPages } from "../src/documentation";
+import { diagnosticsMiddleware, linkPagesInText } from "../src/documentation";
 
 void test("a link to a heading of a page is one that shows the page there", () => {
-    const shown = withPages("x\n\n[All about text](file:///opt/my%20docs/graders.md#text) and [a file](file:///a/b.yaml)");
+    const shown = linkPagesInText("x\n\n[All about text](file:///opt/my%20docs/graders.md#text) and [a file](file:///a/b.yaml)");
     const [, asked = ""] = /\]\(command:waza\.openPage\?([^)]+)\)/u.exec(shown) ?? [];
     assert.deepEqual(JSON.parse(decodeURIComponent(asked)), ["file:///opt/my%20docs/graders.md#text"]);
     assert.ok(shown.endsWith("[a file](file:///a/b.yaml)"));
@@ -12,7 +12,7 @@ void test("a link to a heading of a page is one that shows the page there", () =
 
 void test("no other link becomes a command", () => {
     for (const text of ["[x](https://e.org/a.md#b)", "[x](command:other?1.md#b)", "[x](file:///a.md)", "`](file:` .md#b)"]) {
-        assert.equal(withPages(text), text);
+        assert.equal(linkPagesInText(text), text);
     }
 });
 
@@ -23,17 +23,17 @@ void test("the code of a problem shows its page, pushed and pulled, and no other
     const asked = `command:waza.openPage?${encodeURIComponent(JSON.stringify([page]))}`;
     const targets = (found: readonly Diagnostic[]) => found.map(({ code }) => ((code as { target: Uri }).target.fsPath as string | undefined) ?? file);
     let pushed: readonly Diagnostic[] = [];
-    problemsWithPages.handleDiagnostics?.(uri(file), problems(), (_, found) => {
+    diagnosticsMiddleware.handleDiagnostics?.(uri(file), problems(), (_, found) => {
         pushed = found;
     });
     assert.deepEqual(targets(pushed), [asked, file]);
     assert.equal(pushed[0]?.message, "unless `waza.run.judgeExecutor` names one");
     const full = { kind: "full", items: problems() } as never;
-    const pulled = (await problemsWithPages.provideDiagnostics?.(uri(file), undefined, undefined as never, () => full)) as { items: Diagnostic[] };
+    const pulled = (await diagnosticsMiddleware.provideDiagnostics?.(uri(file), undefined, undefined as never, () => full)) as { items: Diagnostic[] };
     assert.deepEqual(targets(pulled.items), [asked, file]);
     const parts: Diagnostic[] = [];
     const take = (part: { items: unknown[] } | null) => parts.push(...(part?.items as { items: Diagnostic[] }[]).flatMap(({ items }) => items));
-    await problemsWithPages.provideWorkspaceDiagnostics?.([], undefined as never, take, (_, __, tell) => {
+    await diagnosticsMiddleware.provideWorkspaceDiagnostics?.([], undefined as never, take, (_, __, tell) => {
         tell({ items: [{ kind: "full", items: problems() } as never] });
         return { items: [] };
     });

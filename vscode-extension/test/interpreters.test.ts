@@ -4,8 +4,8 @@ import os from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
 import {
-    askForServer,
-    askWhatItIs,
+    probeServer,
+    describePython,
     findOnPath,
     findUv,
     interpreterFromSetting,
@@ -92,27 +92,27 @@ void test("an entry of PATH that cannot be searched hides none behind it", posix
 void test("a Python with the server answers with its version", posixOnly, async (context) => {
     const root = temporaryFolder(context);
     const command = fakePython(root, "python", 'echo "waza-language-server 1.2.3"');
-    const answer = await askForServer({ command, args: [], origin: "test" }, root);
+    const answer = await probeServer({ command, args: [], origin: "test" }, root);
     assert.ok("version" in answer && answer.version === "1.2.3");
 });
 
 void test("the reason of a Python without the server is its last line", posixOnly, async (context) => {
     const root = temporaryFolder(context);
     const command = fakePython(root, "python", "echo trace >&2; echo 'No module named waza_language_server' >&2; exit 1");
-    const answer = await askForServer({ command, args: [], origin: "test" }, root);
+    const answer = await probeServer({ command, args: [], origin: "test" }, root);
     assert.ok("reason" in answer && answer.reason === "No module named waza_language_server");
 });
 
 void test("an interpreter that is not there says so", async (context) => {
     const root = temporaryFolder(context);
-    const answer = await askForServer({ command: path.join(root, "none"), args: [], origin: "test" }, root);
+    const answer = await probeServer({ command: path.join(root, "none"), args: [], origin: "test" }, root);
     assert.ok("reason" in answer && answer.reason === "does not exist");
 });
 
 void test("a server that is too old is refused", posixOnly, async (context) => {
     const root = temporaryFolder(context);
     const command = fakePython(root, "python", "echo waza-language-server 0.0.9");
-    const answer = await askForServer({ command, args: [], origin: "test" }, root);
+    const answer = await probeServer({ command, args: [], origin: "test" }, root);
     assert.ok("reason" in answer && answer.reason.includes("0.0.9"));
 });
 
@@ -124,7 +124,7 @@ void test("versions compare by number", () => {
 
 void test("a Python says its version, and whether it makes environments", posixOnly, async (context) => {
     const root = temporaryFolder(context);
-    const ask = (script: string) => askWhatItIs({ command: fakePython(root, "python", script), args: [], origin: "test" }, root);
+    const ask = (script: string) => describePython({ command: fakePython(root, "python", script), args: [], origin: "test" }, root);
     const { version, isRecent, hasVenv } = (await ask("echo 3.12; echo venv")) ?? {};
     assert.deepEqual([version, isRecent, hasVenv], ["3.12", true, true]);
     assert.equal((await ask("echo 3.12"))?.hasVenv, false);

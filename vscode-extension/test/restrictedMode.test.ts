@@ -9,10 +9,10 @@ import type { LogOutputChannel } from "vscode";
 import { addAgents } from "../src/agentPackages";
 import { createEnvironment, MACHINE } from "../src/interpreterPrompts";
 import { PrivateEnvironment } from "../src/privateEnvironment";
-import { environmentOfPrograms, execute, GuardedClient, start, whyNotStarted } from "../src/programs";
+import { environmentOfPrograms, execute, GuardedClient, start, startRejection } from "../src/programs";
 import { onDidSelectEnvironment } from "../src/pythonExtension";
-import { logIn } from "../src/runChoices";
-import { resolveServer } from "../src/serverEnvironment";
+import { logIn } from "../src/runOptionPrompts";
+import { resolveServer } from "../src/serverResolution";
 import { LanguageClient } from "./fake/languageclient";
 import { CancellationTokenSource, otherExtension, settings, terminals, userSettings, workspace } from "./fake/vscode";
 
@@ -225,20 +225,20 @@ void test("a file without a repository keeps to the folder of its suite, a file 
     const [suite, beside] = [here.program("loose/bin/python", ""), here.program("python", "")];
     here.write("loose/eval.yaml", "");
     here.open([], [here.write("loose/tasks/one.yaml", "")]);
-    assert.match(whyNotStarted(suite) ?? "", /not trusted/u);
-    assert.equal(whyNotStarted(beside), undefined);
+    assert.match(startRejection(suite) ?? "", /not trusted/u);
+    assert.equal(startRejection(beside), undefined);
     here.open([], [here.write("eval.yaml", "")]);
-    assert.equal(whyNotStarted(beside), undefined);
+    assert.equal(startRejection(beside), undefined);
     fs.mkdirSync(path.join(here.home, ".git"));
-    assert.equal(whyNotStarted(here.ours), undefined);
+    assert.equal(startRejection(here.ours), undefined);
     here.open([here.home], []);
-    assert.match(whyNotStarted(here.ours) ?? "", /not trusted/u);
+    assert.match(startRejection(here.ours) ?? "", /not trusted/u);
 });
 
 void test("a command that PATH would look up is not started", posixOnly, (context) => {
     new Machine(context);
-    assert.match(whyNotStarted("python3") ?? "", /absolute/u);
-    assert.match(whyNotStarted("./python3") ?? "", /absolute/u);
+    assert.match(startRejection("python3") ?? "", /absolute/u);
+    assert.match(startRejection("./python3") ?? "", /absolute/u);
 });
 
 void test("neither to be asked nor to make an environment is a program of the clone started", posixOnly, async (context) => {

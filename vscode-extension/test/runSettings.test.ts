@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { runEnvironment, runOptions, wrongSetting } from "../src/runSettings";
+import { runEnvironment, runOptions, invalidSetting } from "../src/runSettings";
 
 void test("what the settings leave empty is as the suite says", () => {
     assert.deepEqual(runOptions(() => undefined), {});
@@ -19,7 +19,7 @@ void test("only texts under names of variables come into the environment", () =>
 });
 
 void test("a setting that is not what it may be is named, with what to write", () => {
-    const wrongOf = (settings: Record<string, unknown>) => wrongSetting((name) => settings[name]);
+    const wrongOf = (settings: Record<string, unknown>) => invalidSetting((name) => settings[name]);
     for (const settings of [{}, { trials: 0, workers: 2, maxCost: 0.25, executor: "", model: "gpt-5", keepWorkspaces: true }]) {
         assert.equal(wrongOf(settings), undefined);
     }
@@ -36,6 +36,6 @@ void test("a setting that is not what it may be is named, with what to write", (
 
 void test("what was chosen for one run stands in place of a setting that is wrong", () => {
     const read = (name: string) => (name === "trials" ? -2 : undefined);
-    assert.equal(wrongSetting(read, { trials: 3 }), undefined);
-    assert.equal(wrongSetting(read, { model: "gpt-5" })?.name, "waza.run.trials");
+    assert.equal(invalidSetting(read, { trials: 3 }), undefined);
+    assert.equal(invalidSetting(read, { model: "gpt-5" })?.name, "waza.run.trials");
 });

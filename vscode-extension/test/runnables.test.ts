@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chosenIn, nameSuites, suiteOf, taskIn, taskOf, titleOf, whyNoId, type Runnable } from "../src/runnables";
+import { runnableAt, setSuiteTitles, suiteOf, taskId, taskOf, titleOf, taskIdProblem, type Runnable } from "../src/runnables";
 
 const suite = "/suites/deploy/eval.yaml";
 
@@ -16,16 +16,16 @@ const evalFile = [
 ];
 
 void test("what stands at the cursor is the nearest above it", () => {
-    assert.equal(chosenIn(evalFile, "cursor", 5), `${suite}::::short`);
-    assert.equal(chosenIn(evalFile, "cursor", 8), `${suite}::one`);
-    assert.equal(chosenIn(evalFile, "suite", 8), suite);
+    assert.equal(runnableAt(evalFile, "cursor", 5), `${suite}::::short`);
+    assert.equal(runnableAt(evalFile, "cursor", 8), `${suite}::one`);
+    assert.equal(runnableAt(evalFile, "suite", 8), suite);
 });
 
 void test("above everything it is the suite, and so it is of a task's file", () => {
     const taskFile = [runnable("task", `${suite}::one`, 2, suite), runnable("grader", `${suite}::one::short`, 4, `${suite}::one`)];
-    assert.equal(chosenIn(taskFile, "cursor", 0), suite);
-    assert.equal(chosenIn(taskFile, "suite", 4), suite);
-    assert.equal(chosenIn([], "cursor", 0), undefined);
+    assert.equal(runnableAt(taskFile, "cursor", 0), suite);
+    assert.equal(runnableAt(taskFile, "suite", 4), suite);
+    assert.equal(runnableAt([], "cursor", 0), undefined);
 });
 
 void test("an id tells its eval file and its names", () => {
@@ -38,20 +38,20 @@ void test("an id tells its eval file and its names", () => {
 void test("the id of a new task is a word of any script that no task has", () => {
     const taken = new Set(["greets"]);
     for (const text of ["explains-loops", "überprüft", "日本", "v1.2_b"]) {
-        assert.equal(whyNoId(text, taken), undefined);
+        assert.equal(taskIdProblem(text, taken), undefined);
     }
     for (const text of ["", "a b", "../x", "a/b", "a:b"]) {
-        assert.match(whyNoId(text, taken) ?? "", /letters, digits/);
+        assert.match(taskIdProblem(text, taken) ?? "", /letters, digits/);
     }
-    assert.equal(whyNoId("é".repeat(100), taken), undefined);
+    assert.equal(taskIdProblem("é".repeat(100), taken), undefined);
     for (const text of ["a".repeat(201), "é".repeat(101)]) {
-        assert.equal(whyNoId(text, taken), "Write a shorter id, of at most 200 bytes: its file is named after it.");
+        assert.equal(taskIdProblem(text, taken), "Write a shorter id, of at most 200 bytes: its file is named after it.");
     }
-    assert.equal(whyNoId("greets", taken), "The suite has a task greets already.");
+    assert.equal(taskIdProblem("greets", taken), "The suite has a task greets already.");
 });
 
 void test("the task of an id is read back as it was written", () => {
-    assert.equal(taskOf(taskIn("/s/eval.yaml", "a:b%")), "a:b%");
+    assert.equal(taskOf(taskId("/s/eval.yaml", "a:b%")), "a:b%");
     assert.equal(taskOf("/s/eval.yaml::one::grader"), "one");
     assert.equal(taskOf("/s/eval.yaml"), undefined);
     assert.equal(taskOf("/s/eval.yaml::::grader"), undefined);
@@ -59,8 +59,8 @@ void test("the task of an id is read back as it was written", () => {
 });
 
 void test("a suite that is known is called by its name", () => {
-    nameSuites(new Map([[suite, "Deploys things"]]));
+    setSuiteTitles(new Map([[suite, "Deploys things"]]));
     assert.equal(titleOf(`${suite}::one`), "Deploys things › one");
-    nameSuites(new Map());
+    setSuiteTitles(new Map());
     assert.equal(titleOf(`${suite}::one`), "deploy › one");
 });

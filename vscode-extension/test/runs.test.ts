@@ -5,7 +5,7 @@ import type { LogOutputChannel } from "vscode";
 import { ErrorCodes, ResponseError, type LanguageClient } from "vscode-languageclient/node";
 import type { RunEvent, RunEventParams } from "../src/runEvents";
 import { Runs, type RunRequest } from "../src/runs";
-import type { WrongSetting } from "../src/runSettings";
+import type { InvalidSetting } from "../src/runSettings";
 import { RunStatusBar } from "../src/runStatus";
 import { entries, offered, pressed, shown, workspace } from "./fake/vscode";
 
@@ -24,7 +24,7 @@ class Window {
     readonly asked: Asked[] = [];
     readonly heard: string[] = [];
     readonly bar = new RunStatusBar((requests) => void this.runs.runEach(() => this.client, requests));
-    wrong: WrongSetting | undefined;
+    wrong: InvalidSetting | undefined;
     private hear: ((told: RunEventParams) => void) | undefined;
     private readonly runs = new Runs({} as LogOutputChannel, (suite) => (suite === ALPHA ? { trials: 2 } : {}), () => this.wrong);
     private readonly client = {
@@ -40,11 +40,11 @@ class Window {
 
     constructor() {
         this.runs.addView((request, together) => this.bar.viewOf(request, together));
-        this.runs.onDidEndTogether((together) => {
-            this.bar.tellTogether(together);
+        this.runs.onDidEndBatch((together) => {
+            this.bar.showBatch(together);
         });
         this.runs.regrades.onDidEnd((regraded) => {
-            this.bar.tellRegraded(regraded);
+            this.bar.showRegraded(regraded);
         });
         this.runs.addView(({ id, tasks }) => ({
             take: (event) => this.heard.push(`${tasks?.join() ?? id}: ${event.conclusion?.verdict ?? ""}`),
@@ -81,7 +81,7 @@ class Window {
     /** Asks for a re-grade as a lens does; resolves to the ids for which a view was made. */
     async regradeFromLens(id: string): Promise<string[]> {
         const viewed: string[] = [];
-        this.runs.showRegrades((each) => {
+        this.runs.setRegradeView((each) => {
             viewed.push(each);
             return { take: () => undefined, end: () => undefined };
         });
@@ -97,7 +97,7 @@ class Window {
     /** What a change of the environment does: waits for the runs that go on; resolves to whether it is done. */
     async change(): Promise<() => boolean> {
         let isDone = false;
-        void this.runs.atRest("Runs go on.").then(() => {
+        void this.runs.whenIdle("Runs go on.").then(() => {
             isDone = true;
         });
         await settled();
@@ -118,7 +118,7 @@ class Window {
     /** Asks for a re-grade; resolves to what its view heard. */
     async regrade(id: string): Promise<string[]> {
         const heard: string[] = [];
-        await this.runs.regrades.ask(this.client, id, { take: ({ kind }) => heard.push(kind), end: () => heard.push("ended") });
+        await this.runs.regrades.regrade(this.client, id, { take: ({ kind }) => heard.push(kind), end: () => heard.push("ended") });
         return heard;
     }
 

@@ -4,7 +4,7 @@ import type { TestController, TestItem, TestMessage, TestRun } from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import type { RunEvent } from "../src/runEvents";
 import { titleOf } from "../src/runnables";
-import { tellingPaths } from "../src/testing/namesakes";
+import { distinguishingPaths } from "../src/testing/distinguishingPaths";
 import { plannedRegrades, plannedRuns } from "../src/testing/plan";
 import { RunReports } from "../src/testing/reports";
 import { TestRunView } from "../src/testing/testRunView";
@@ -159,7 +159,7 @@ void test("a run that could not begin leaves no icon of an older run below it, a
         ["one::greets", "two::greets"].forEach((id) => tree.item(`${SUITE}::${id}`));
         tree.item(`${SUITE}#triggers:Greet me`);
         const reports = new RunReports({ id: SUITE, kind: "suite", whole: request.tasks === undefined });
-        const view = new TestRunView(tree, run, reports, SUITE, () => undefined, (item) => tree.within(item, request));
+        const view = new TestRunView(tree, run, reports, SUITE, () => undefined, (item) => tree.descendants(item, request));
         events.forEach((event) => {
             view.take(event);
         });
@@ -279,7 +279,7 @@ void test("suites of one name are told apart by what differs in their paths", as
 });
 
 void test("what tells paths apart is as short as it can be, and never nothing", () => {
-    const told = (...files: string[]) => [...tellingPaths(files.map((file) => ({ name: "greeter", file }))).values()];
+    const told = (...files: string[]) => [...distinguishingPaths(files.map((file) => ({ name: "greeter", file }))).values()];
     assert.deepEqual(told("/ws/a/eval.yaml", "/ws/b/eval.yaml"), ["a", "b"]);
     assert.deepEqual(told("/ws/eval.yaml", "/ws/eval-2.yaml"), ["eval.yaml", "eval-2.yaml"]);
     assert.deepEqual(told("/ws/greeter/eval.yaml", "/ws/old/greeter/eval.yaml"), ["greeter", "old/greeter"]);
@@ -291,12 +291,12 @@ void test("a suite or a task that went while it ran leaves no row behind, and it
     const { tree, items } = treeOf({ [SUITE]: "greeter" });
     await tree.resolve();
     tree.item(`${SUITE}::one#trial-1`);
-    assert.equal(tree.hasUntold, true);
+    assert.equal(tree.hasUnreported, true);
     const gone = tree.item(SUITE.replace("eval.yaml", "nightly-eval.yaml"));
     await tree.refresh();
     const left: string[] = [];
     items.forEach(({ id }) => left.push(id));
-    assert.deepEqual([left, tree.has(gone.uri ?? assert.fail("it stands nowhere")), tree.hasUntold], [[SUITE], false, false]);
+    assert.deepEqual([left, tree.has(gone.uri ?? assert.fail("it stands nowhere")), tree.hasUnreported], [[SUITE], false, false]);
     tree.item(`${SUITE}::own`);
     await tree.refresh();
     tree.item(`${SUITE}::own#trial-1`);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RunEvent } from "../src/runEvents";
 import { affectedAmong, plannedRegrades, plannedRuns, suitesAmong } from "../src/testing/plan";
-import { rowWords, RunReports, runnableOf, trialId, type Report } from "../src/testing/reports";
+import { suiteDescription, RunReports, runnableOf, trialId, type Report } from "../src/testing/reports";
 
 const suite = "/suites/deploy/eval.yaml";
 const task = `${suite}::one`;
@@ -239,11 +239,11 @@ void test("a choice runs no more than was chosen, each suite once", () => {
 });
 
 void test("the row of a suite says how its last run ended, and that it was of a part", () => {
-    assert.equal(rowWords({ kind: "suite", whole: true }, "2 of 3 tasks passed"), "2 of 3 tasks passed");
-    assert.equal(rowWords({ kind: "suite", whole: false }, "1 of 1 task passed"), "last run, of a part: 1 of 1 task passed");
-    assert.equal(rowWords({ kind: "prompt", whole: true }, "1 of 1 trigger prompt right"), "last run, of a part: 1 of 1 trigger prompt right");
-    assert.equal(rowWords({ kind: "grader", whole: true }, "1 of 1 task passed"), undefined);
-    assert.equal(rowWords({ kind: "task", whole: true }, undefined), undefined);
+    assert.equal(suiteDescription({ kind: "suite", whole: true }, "2 of 3 tasks passed"), "2 of 3 tasks passed");
+    assert.equal(suiteDescription({ kind: "suite", whole: false }, "1 of 1 task passed"), "last run, of a part: 1 of 1 task passed");
+    assert.equal(suiteDescription({ kind: "prompt", whole: true }, "1 of 1 trigger prompt right"), "last run, of a part: 1 of 1 trigger prompt right");
+    assert.equal(suiteDescription({ kind: "grader", whole: true }, "1 of 1 task passed"), undefined);
+    assert.equal(suiteDescription({ kind: "task", whole: true }, undefined), undefined);
 });
 
 void test("two texts that were compared are told as such", () => {

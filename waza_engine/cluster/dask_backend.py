@@ -13,29 +13,42 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from distributed import Future
 from distributed.scheduler import KilledWorker
 
+from waza_engine.cluster.dask_cluster import DaskCluster
 from waza_engine.cluster.pending import FoundT, Pending, PendingHooks, PendingPrompt, PendingTrial
 from waza_engine.cluster.run_store import RunStore
 from waza_engine.cluster.steps import message_of, spending_of
 from waza_engine.results.json_values import Block, Json, block_of, text_of
 from waza_engine.results.record import ArrivedAnswer, TrialOutcome, TriggerOutcome
 from waza_engine.runs.limits.cancellation import CancelledRunError
-from waza_engine.runs.trials.backend import BackendError
+from waza_engine.runs.trials.backend import BackendError, BackendFactory
 from waza_engine.runs.trials.context import RunContext, TrialRequest, TriggerRequest
 from waza_engine.runs.trials.hooks import TaskHooks
+from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.trial import Tell
-
-if TYPE_CHECKING:
-    from waza_engine.cluster.dask_cluster import DaskCluster
 
 MOST_ATTEMPTS = 3
 """How many workers a trial may lose before it counts as broken."""
 _TRIALS_PER_FOLDER = 1000
 _GRACE_SECONDS = 5.0
+
+
+def backends_of(cluster: DaskCluster) -> BackendFactory:
+    """Return the function that opens the backend of a pass on a cluster.
+
+    It raises ``SuiteError`` when workers cannot see the suite.
+    """
+
+    def open_backend(tasks: Sequence[SelectedTask], context: RunContext) -> DaskBackend:
+        backend = DaskBackend(cluster, *cluster.open_store(tasks, context), context)
+        cluster.begin_pass(backend)
+        return backend
+
+    return open_backend
 
 
 class DaskBackend:

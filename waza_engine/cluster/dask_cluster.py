@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
 
 from distributed import Client, Future, LocalCluster
 
@@ -18,7 +18,6 @@ from waza_engine.cluster.active_runs import end_pass, end_run, reach_limit, why_
 from waza_engine.cluster.addresses import ClusterAddress
 from waza_engine.cluster.certificates import make_certificates, security_of
 from waza_engine.cluster.cluster_file import read_cluster_file, start_cluster
-from waza_engine.cluster.dask_backend import DaskBackend
 from waza_engine.cluster.dask_processes import execute_in_dask, offer_slots
 from waza_engine.cluster.dask_settings import BackgroundErrors, apply_settings
 from waza_engine.cluster.local_workers import SLOTS, LocalWorkers
@@ -50,6 +49,21 @@ _ANSWER_SECONDS = 60.0
 _ENDING_SECONDS = 5.0
 
 
+class ClusterBackend(Protocol):
+    """The calls that a cluster makes to a backend, in its own thread."""
+
+    grown: Callable[[], None]
+    """Is called when there are more slots than before."""
+
+    def look(self) -> None:
+        """Look for what has become of the pending trials."""
+        ...
+
+    def break_off(self, why: str) -> None:
+        """End all pending trials with an error."""
+        ...
+
+
 class DaskCluster:
     """A cluster that is open within ``with``. ``warn`` gets a sentence about each worker that is not used.
 
@@ -67,7 +81,7 @@ class DaskCluster:
         self._client: Client | None = None
         self._scheduler = ""
         self._calls: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._backends: list[DaskBackend] = []
+        self._backends: list[ClusterBackend] = []
         self._unfit: dict[str, str] = {}
         self._is_open = False
         self._is_closed = threading.Event()
@@ -98,12 +112,16 @@ class DaskCluster:
         """End the wait for workers, from any thread: nothing is to run on them any more."""
         self._is_abandoned.set()
 
-    def backend(self, tasks: Sequence[SelectedTask], context: RunContext) -> DaskBackend:
-        """Return the backend of a pass. Raises ``SuiteError`` when workers cannot see the suite."""
-        run_store, bundle = self._run_stores.open(tasks, context, self.check_reads)
-        backend = DaskBackend(self, run_store, bundle, context)
+    def open_store(self, tasks: Sequence[SelectedTask], context: RunContext) -> tuple[RunStore, str]:
+        """Return the store of a run, and the digest of the bundle in it, "" when all workers see the files.
+
+        Raises ``SuiteError`` when workers cannot see the suite.
+        """
+        return self._run_stores.open(tasks, context, self.check_reads)
+
+    def begin_pass(self, backend: ClusterBackend) -> None:
+        """Call a backend from now on, until ``end_pass``; returns immediately."""
         self.post(lambda: self._backends.append(backend))
-        return backend
 
     @property
     def slots(self) -> int:
@@ -174,7 +192,7 @@ class DaskCluster:
         """End the calls of a run on all workers; returns immediately."""
         self._in_background(lambda client: client.run(reach_limit, run_store, reason, on_error="ignore"))
 
-    def end_pass(self, backend: DaskBackend, run_store: str, *, baseline: bool) -> None:
+    def end_pass(self, backend: ClusterBackend, run_store: str, *, baseline: bool) -> None:
         """End what workers started for the pass of a backend; returns immediately."""
         self.post(lambda: self._backends.remove(backend))
         self._in_background(lambda client: client.run(end_pass, run_store, baseline, on_error="ignore"))

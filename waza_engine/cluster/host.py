@@ -26,8 +26,7 @@ from waza_engine.runs.limits.budget import Meter, MeteredExecutor
 from waza_engine.runs.limits.cancellation import RunCancellation, all_at_once
 from waza_engine.runs.loading.suite import SuiteError, load_suite
 from waza_engine.runs.passes.suite_pass import pass_without_skills
-from waza_engine.runs.preparing import project_config
-from waza_engine.runs.settings.options import given_settings, with_options, without_skills
+from waza_engine.runs.settings.options import given_settings, project_config, with_options, without_skills
 from waza_engine.runs.settings.table import Budget, RunSettings
 from waza_engine.runs.trials.context import RunContext, TrialRequest, TriggerRequest
 from waza_engine.runs.trials.hooks import TaskHooks, run_task_hooks
@@ -70,7 +69,7 @@ class Host:
         self._baseline = baseline
         self._files = FileCache()
         loaded = load_suite(settings.path, given_settings(settings), only=file, cache=self._files)
-        self._project, _ = project_config(loaded)
+        self._project, _ = project_config(loaded.directory)
         suite = with_options(loaded, settings, self._project)
         self._suite = without_skills(suite) if baseline else suite
         self._tasks: dict[tuple[str, int], TrialTask] = {}

@@ -6,7 +6,7 @@ import importlib.metadata
 import sys
 from collections.abc import Iterator
 
-import waza_engine
+from waza_engine.version import __version__
 
 _RECIPE = """\
 # An image for the scheduler and the workers of `waza-engine run --cluster`: the versions of this machine.
@@ -37,7 +37,7 @@ def image_recipe() -> str:
 
 
 def _packages() -> Iterator[str]:
-    yield f"waza-language-server[agents,scale]=={waza_engine.__version__}"
+    yield f"waza-language-server[agents,scale]=={__version__}"
     for name in ("dask", "distributed", "obstore"):
         yield f"{name}=={importlib.metadata.version(name)}"
     points = importlib.metadata.entry_points(group="waza_engine.graders")

@@ -115,9 +115,9 @@ class _StepMeter(Meter):
         self._most = most
         self.is_runaway = False
 
-    def count(self, usage: Usage | None, cost: Cost, *, must_tell: bool) -> None:
+    def count(self, usage: Usage | None, cost: Cost, *, must_report: bool) -> None:
         """Add a call's usage."""
-        super().count(usage, cost, must_tell=must_tell)
+        super().count(usage, cost, must_report=must_report)
         most = self._most
         self.is_runaway = not self.reason and (
             (most.max_tokens is not None and self.tokens > most.max_tokens)

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-import waza_engine
 from waza_engine.files import read_bytes
 from waza_engine.masking import is_secret_name
+from waza_engine.version import __version__
 
 _MOST_BYTES = 10_000_000
 _PROGRAMS = ("git", "node", "bun", "docker")
@@ -25,7 +25,7 @@ _PROGRAMS = ("git", "node", "bun", "docker")
 def hello() -> Mapping[str, str]:
     """Return the versions of this process by their names for people."""
     found = {
-        "waza-engine": waza_engine.__version__,
+        "waza-engine": __version__,
         "the formats of waza-engine": _schemas(),
         "Python": f"{sys.version_info.major}.{sys.version_info.minor}",
     }
@@ -71,6 +71,6 @@ def machine() -> str:
 
 def _schemas() -> str:
     digest = hashlib.sha256()
-    for file in sorted((Path(waza_engine.__file__).parent / "schemas").rglob("*.json")):
+    for file in sorted((Path(__file__).parents[1] / "schemas").rglob("*.json")):
         digest.update(file.name.encode() + b"\0" + read_bytes(file, _MOST_BYTES))
     return digest.hexdigest()[:12]

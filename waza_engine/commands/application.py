@@ -188,7 +188,7 @@ def run(
         otel_include_payloads,
         tuple(listener or ()),
     )
-    carry_out = partial(
+    execute = partial(
         run_command,
         output=output,
         output_format=output_format,
@@ -205,7 +205,7 @@ def run(
     )
     again = RerunOptions(failed, errors, watch, live, env_file)
     run_settings = RunSettings(Path(), fail_under=fail_under, **settings)
-    raise typer.Exit(rerun(paths or (Path(),), run_settings, again, carry_out))
+    raise typer.Exit(rerun(paths or (Path(),), run_settings, again, execute))
 
 
 @application.command(short_help="Write a suite in the format of another tool.")
@@ -545,7 +545,7 @@ def serve() -> None:
 
     Exit code 0: the input ended, and every run was stopped.
     """
-    from waza_engine.serve import serve as serve_forever
+    from waza_engine.commands.serve import serve as serve_forever
 
     serve_forever()
 
@@ -556,7 +556,7 @@ def options(
 ) -> None:
     """Options of the command itself."""
     if version:
-        from waza_engine import __version__
+        from waza_engine.version import __version__
 
         say(f"waza-engine {__version__}")
         raise typer.Exit

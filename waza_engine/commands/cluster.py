@@ -107,7 +107,9 @@ class ChosenCluster:
             self._cluster = call_bounded(
                 lambda: self._open(context), threading.TIMEOUT_MAX, context.cancellation
             )
-        return self._cluster.backend(tasks, context)
+        from waza_engine.cluster.dask_backend import backends_of
+
+        return backends_of(self._cluster)(tasks, context)
 
     def _open(self, context: RunContext) -> DaskCluster:
         from waza_engine.cluster.dask_cluster import DaskCluster

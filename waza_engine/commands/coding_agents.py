@@ -19,7 +19,6 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
-from waza_engine import __version__
 from waza_engine.boundary import is_foreign
 from waza_engine.files import read_text
 from waza_engine.processes.programs import run_bounded
@@ -29,6 +28,7 @@ from waza_engine.results.conclusion import conclude
 from waza_engine.results.conclusion_descriptions import TASKS
 from waza_engine.results.task_conclusion import TaskConclusion
 from waza_engine.usable_text import why_unusable
+from waza_engine.version import __version__
 
 _ENGINE, _CHECKER = "waza_engine", "waza_language_server"
 _LIMIT_SECONDS = {"run": 3600.0, "grade": 3600.0, "strength": 3600.0}

@@ -31,7 +31,7 @@ _SHOWN_CHARACTERS = 300
 
 
 def print_conclusion(
-    printer: Printer, found: Conclusion, duration_ms: float, *, is_kept: bool = True
+    printer: Printer, found: Conclusion, duration_ms: float, *, is_written: bool = True
 ) -> None:
     """Print the trigger prompts, why the run did not pass, and last the totals after its verdict.
 
@@ -49,8 +49,8 @@ def print_conclusion(
     if repeated := describe_repeated_trials(found):
         printer.line(repeated)
     printer.line(
-        run_mark(found) if is_kept else MARKS["lost"],
-        f" {verdict_label(found) if is_kept else 'results not kept'}: {found.results}",
+        run_mark(found) if is_written else MARKS["lost"],
+        f" {verdict_label(found) if is_written else 'results not kept'}: {found.results}",
         f"{describe_score(found)}  ·  {duration_ms / 1000:.1f} s",
     )
 

@@ -195,7 +195,7 @@ def _print_task(printer: Printer, report: TaskReport) -> None:
     if report.doubted:
         then += "  (was recorded as passed, which a verdict contradicts)"
     score = f"  {format_score(report.score)}" if report.concluded.scored else ""
-    why = describe_feedback(report.concluded.untold)
+    why = describe_feedback(report.concluded.hidden_reason)
     printer.line(mark_of(report.concluded), f" {report.now.id}{score}", why, (then, "dim"))
 
 

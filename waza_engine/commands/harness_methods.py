@@ -51,7 +51,7 @@ class HarnessMethods:
         return bool(self._active)
 
     def run(self, params: Params) -> dict[str, Any]:
-        """Carry a ``command`` out on a ``file``; return the written file, or None, and the verdicts.
+        """Execute a ``command`` on a ``file``; return the written file, or None, and the verdicts.
 
         ``adapter`` and ``grader`` are files, ``ids`` those of the prompts, ``trials`` their number for each.
         ``work`` names it for ``harness.cancel``.
@@ -60,7 +60,7 @@ class HarnessMethods:
         work, cancellation = given_text(params, "work"), RunCancellation()
         self._active[work] = cancellation
         try:
-            return _carried_out(params, cancellation)
+            return _execute(params, cancellation)
         except HarnessError as error:
             raise refused(str(error), INVALID_PARAMS) from None
         finally:
@@ -79,7 +79,7 @@ class HarnessMethods:
             cancellation.request()
 
 
-def _carried_out(params: Params, cancellation: RunCancellation) -> dict[str, Any]:
+def _execute(params: Params, cancellation: RunCancellation) -> dict[str, Any]:
     command, file = given_text(params, "command"), given_path(params, "file")
     if command not in _ENDINGS:
         raise refused(f"There is no command {command}; write one of {', '.join(_ENDINGS)}.", INVALID_PARAMS)

@@ -159,7 +159,7 @@ class Methods:
                 return
             self._waiting.discard(run_id)
             run = self._runs[run_id]
-        threading.Thread(target=self._carry_out, args=(run,), daemon=True).start()
+        threading.Thread(target=self._execute, args=(run,), daemon=True).start()
 
     def _run(self, params: Params) -> Answer:
         settings = run_settings(params, eval_path)
@@ -182,7 +182,7 @@ class Methods:
 
         threading.Thread(target=work, daemon=True).start()
 
-    def _carry_out(self, run: _Run) -> None:
+    def _execute(self, run: _Run) -> None:
         def tell(event: RunEvent) -> None:
             if event.kind == "ended":
                 run.status = event.status or "error"

@@ -71,7 +71,7 @@ class TextReport:
         self._prepared = prepared
         self._verbose = verbose
         self._quiet = quiet
-        self._complaints = Complaints()
+        self._printed_warnings = PrintedWarnings()
         self._answering = ""
         printers = Printer(output), Printer(errors=True)
         printers[0].console = progress.console
@@ -81,7 +81,7 @@ class TextReport:
         self._suite = f"{visible(prepared.header.eval_name)}: " if held else ""
         self._bar = progress.add_task(f"{self._suite}starting", total=None)
 
-    def tell(self, event: RunEvent) -> None:
+    def handle(self, event: RunEvent) -> None:
         """Print an event; called by the run."""
         if event.total is not None:
             self._progress.update(self._bar, completed=event.completed or 0, total=event.total)
@@ -91,7 +91,7 @@ class TextReport:
             case "started":
                 name = event.task or event.prompt or ""
                 self._progress.update(self._bar, description=self._shortened(f"{self._suite}{name}"))
-            case "output" if is_complaint(event):
+            case "output" if is_warning(event):
                 self._print_warning(event)
             case "output" if self._verbose and event.message:
                 self._print_answer(event)
@@ -110,28 +110,28 @@ class TextReport:
             case _:
                 pass
 
-    def summarize(self, report: RunReport, is_kept: bool = True) -> None:
+    def summarize(self, report: RunReport, is_written: bool = True) -> None:
         """Print what did not pass and why, the totals, and where the results are.
 
-        A run whose results could not be written (``is_kept``) does not pass.
+        A run whose results could not be written (``is_written``) does not pass.
         """
         # A short run has not been drawn yet.
         self._progress.refresh()
         self._progress.remove_task(self._bar)
-        self._summarize(report, is_kept)
+        self._summarize(report, is_written)
         for printer in self._held:
             printer.release()
 
-    def _summarize(self, report: RunReport, is_kept: bool) -> None:
+    def _summarize(self, report: RunReport, is_written: bool) -> None:
         outcome = report.outcome
         found = conclude(outcome)
-        if self._quiet and is_kept and found.verdict == "passed":
+        if self._quiet and is_written and found.verdict == "passed":
             name = outcome.header.eval_name or self._prepared.suite.path.name
             self._printer.line(run_mark(found), f" {name}: {found.results}{describe_score(found)}")
             return
         for task in found.tasks:
             self._explain(task)
-        print_conclusion(self._printer, found, outcome.summary.duration_ms, is_kept=is_kept)
+        print_conclusion(self._printer, found, outcome.summary.duration_ms, is_written=is_written)
         cached = sum(task.cached for task in outcome.tasks)
         for line in (
             describe_spending(figures_document(outcome)),
@@ -143,10 +143,10 @@ class TextReport:
             self._printer.line("answers only; `waza-engine grade` grades them")
         if outcome.message:
             self._errors.line((outcome.message, "red"))
-        was_told = self._complaints.has_told(f"error: {report.write_error}")
-        if report.write_error and not was_told:
+        was_printed = self._printed_warnings.has_printed(f"error: {report.write_error}")
+        if report.write_error and not was_printed:
             self._errors.line((report.write_error, "red"))
-        elif was_told and report.results_file is None:
+        elif was_printed and report.results_file is None:
             self._printer.line("results: not kept, the error above says why")
         if report.results_file is not None:
             self._printer.line(f"results: {report.results_file}")
@@ -186,7 +186,7 @@ class TextReport:
     def _print_warning(self, event: RunEvent) -> None:
         colour = "red" if (event.message or "").startswith("error: ") else "yellow"
         printer = self._printer if self._printer.is_terminal else self._errors
-        if text := self._complaints.new_in(event):
+        if text := self._printed_warnings.new_in(event):
             printer.line((text, colour))
 
     def _explain(self, found: TaskConclusion) -> None:
@@ -237,27 +237,27 @@ class TextReport:
 _BEGINNINGS = ("warning: ", "error: ")
 
 
-def is_complaint(event: RunEvent) -> bool:
+def is_warning(event: RunEvent) -> bool:
     """Return whether an event is a warning, and not an answer."""
     return event.kind == "output" and (event.message or "").startswith(_BEGINNINGS)
 
 
-class Complaints:
+class PrintedWarnings:
     """Remembers what was printed."""
 
     def __init__(self) -> None:
-        self._told: set[str] = set()
+        self._printed: set[str] = set()
 
-    def has_told(self, text: str) -> bool:
+    def has_printed(self, text: str) -> bool:
         """Return whether exactly this was printed already."""
-        return text in self._told
+        return text in self._printed
 
     def new_in(self, event: RunEvent) -> str:
         """Return the warning of an event, after the task it is about; "" for none and for a repeated one."""
-        if not is_complaint(event):
+        if not is_warning(event):
             return ""
         text = f"{event.task}: {event.message}" if event.task else event.message or ""
-        if self.has_told(text):
+        if self.has_printed(text):
             return ""
-        self._told.add(text)
+        self._printed.add(text)
         return text

@@ -16,7 +16,7 @@ from waza_engine.commands.cluster import ChosenCluster
 from waza_engine.commands.command_words import command_line
 from waza_engine.commands.each_suite import RefusedSuite, attempted, file_for_suite, summarize_suites
 from waza_engine.commands.printer import Printer, StandardOutput
-from waza_engine.commands.report import Complaints, TextReport, progress_bars
+from waza_engine.commands.report import PrintedWarnings, TextReport, progress_bars
 from waza_engine.commands.requests_to_end import RequestsToEnd
 from waza_engine.commands.telemetry import Telemetry, TelemetryOptions
 from waza_engine.masking import masked_across
@@ -139,7 +139,7 @@ def run_command(
     if plan.several and output_format in ("text", "github"):
         reports = [(run.planned.eval_file, run.report) for run in ended]
         summarize_suites(Printer(printed.stream), reports, plan.refused, plan.eval_files)
-    codes = [_exit_code(run.report, kept=run.is_kept and not run.report.lost) for run in ended]
+    codes = [_exit_code(run.report, kept=run.is_written and not run.report.lost) for run in ended]
     printed.flush()
     printed.complain()
     exporter.export(report.outcome for report in found)
@@ -223,7 +223,7 @@ def _executed(
     recommend: bool,
     lay_out: Callable[[_Ended], bool],
 ) -> list[_Ended]:
-    """Carry the plan out, and return the runs that have ended, in its order.
+    """Execute the plan, and return the runs that have ended, in order.
 
     The files of a run are written before its verdict is printed. A JUnit file is written again after each
     suite, so that it has the finished ones if the process is killed.
@@ -231,9 +231,9 @@ def _executed(
     ended: dict[int, _Ended] = {}
 
     def finish(index: int) -> None:
-        ended[index].is_kept = _written(ended, index, plan, junit_files)
+        ended[index].is_written = _written(ended, index, plan, junit_files)
         display.summarize(index, ended[index])
-        ended[index].is_kept &= lay_out(ended[index])
+        ended[index].is_written &= lay_out(ended[index])
 
     with display:
         for index, report in _reports(plan, display, cancellation, jobs):
@@ -350,11 +350,11 @@ class _Plan:
 
 @dataclass(slots=True)
 class _Ended:
-    """A run that has ended; ``is_persistent`` says whether all of its results are written."""
+    """A run that has ended; ``is_written`` says whether all of its results are written."""
 
     planned: _Planned
     report: RunReport
-    is_kept: bool = False
+    is_written: bool = False
 
 
 class _Display:
@@ -401,16 +401,17 @@ class _Display:
                 held=self._held,
             )
             self._reports[index] = report
-            return self._telemetry.heard_by(report.tell)
+            return self._telemetry.with_listeners(report.handle)
         if self._events:
-            return self._telemetry.heard_by(lambda event: self.printed.say_json(plain(event.document())))
-        complaints = Complaints()
-        return self._telemetry.heard_by(lambda event: _print_warning(event, complaints))
+            return self._telemetry.with_listeners(
+                lambda event: self.printed.say_json(plain(event.document()))
+            )
+        return self._telemetry.with_listeners(partial(_print_warning, printed=PrintedWarnings()))
 
     def summarize(self, index: int, ended: _Ended) -> None:
         """Print the results of a run, which are written."""
         if index in self._reports:
-            self._reports[index].summarize(ended.report, ended.is_kept)
+            self._reports[index].summarize(ended.report, ended.is_written)
 
 
 def _show_on_github(ended: Iterable[_Ended], printed: StandardOutput) -> None:
@@ -595,10 +596,10 @@ def _exit_code(found: RunReport, *, kept: bool) -> int:
     return code if kept or code == INTERRUPTED else NOT_RUN
 
 
-def _print_warning(event: RunEvent, complaints: Complaints) -> None:
-    if text := complaints.new_in(event):
+def _print_warning(event: RunEvent, printed: PrintedWarnings) -> None:
+    if text := printed.new_in(event):
         complain(text)
     elif event.kind == "ended" and event.status == "error":
         text = f"error: {event.message}"
-        if not complaints.has_told(text):
+        if not printed.has_printed(text):
             complain(text)

@@ -254,13 +254,13 @@ _State: TypeAlias = Mapping[Path, tuple[int, int]]
 def watch(
     paths: Sequence[Path],
     settings: RunSettings,
-    carry_out: Callable[[Sequence[Path]], int],
+    execute: Callable[[Sequence[Path]], int],
     *,
     live: bool = False,
 ) -> int:
-    """Carry out a command for all suites, then for those whose files change, until Ctrl-C.
+    """Execute a command for all suites, then for those whose files change, until Ctrl-C.
 
-    ``carry_out`` gets the eval files, and reports the errors of a suite itself. With ``live`` it starts no
+    ``execute`` gets the eval files, and reports the errors of a suite itself. With ``live`` it starts no
     agent; without, a suite whose executor may cost is refused.
     """
     suites: dict[Path, _WatchedSuite] = {}
@@ -276,7 +276,7 @@ def watch(
             suites = {path: suites.get(path) or _WatchedSuite(path, settings) for path in found}
             changed = [path for path, suite in suites.items() if suite.has_changed()]
             if changed:
-                if carry_out(changed) == INTERRUPTED:
+                if execute(changed) == INTERRUPTED:
                     return INTERRUPTED
                 say(f"watching {counted(len(suites), 'suite')}; Ctrl-C ends it")
             pause()

@@ -19,7 +19,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from waza_engine import __version__
 from waza_engine.executors.registry import installing
 from waza_engine.masking import masked, masked_across
 from waza_engine.results.json_values import plain
@@ -28,6 +27,7 @@ from waza_engine.results.writing.store import ResultsError, check_no_suite, writ
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.terminal import complain, json_text, say_lines
+from waza_engine.version import __version__
 from waza_engine.vocabulary import ToolCall
 
 EXPORTERS = ("otlp", "console", "stdout", "file")
@@ -72,7 +72,7 @@ class Telemetry:
         if not options.exporter and (options.endpoint or options.headers or options.file or options.payloads):
             raise SuiteError("The other options of OpenTelemetry need `--otel-exporter otlp|console|file`.")
 
-    def heard_by(self, listener: Listener) -> Callable[[RunEvent], None]:
+    def with_listeners(self, listener: Listener) -> Callable[[RunEvent], None]:
         """Return a listener that passes each event on to the named ones, too."""
 
         def tell(event: RunEvent) -> None:

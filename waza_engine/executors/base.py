@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from waza_engine.executors.command_shim import SESSION_VARIABLE
-from waza_engine.graders.judging.judge import AgentTool
+from waza_engine.graders.judge import AgentTool
 from waza_engine.spec.eval_config import EvalConfig
 from waza_engine.vocabulary import PaidAnswer, SkillInvocation, ToolCall, Usage
 

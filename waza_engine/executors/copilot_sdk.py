@@ -44,7 +44,7 @@ from waza_engine.executors.base import (
 from waza_engine.executors.copilot.events import TurnRecord, usage_of_models, usage_since
 from waza_engine.executors.copilot.runtime import CopilotProvider, Runtime, find_program, find_provider
 from waza_engine.executors.registry import register
-from waza_engine.graders.judging.judge import AgentTool
+from waza_engine.graders.judge import AgentTool
 from waza_engine.mcp.event_loop import LoopThread
 from waza_engine.spec.eval_config import Effort
 from waza_engine.vocabulary import CANCELLED, ModelUsage, Usage, token_counts

@@ -32,7 +32,7 @@ from waza_engine.executors.chat.turn import Brake, StoppedTurn, Turn
 from waza_engine.executors.chat.wire import Connection, clean
 from waza_engine.executors.chat.workspace_tools import Surroundings, workspace_tools
 from waza_engine.executors.registry import register
-from waza_engine.graders.judging.judge import AgentTool
+from waza_engine.graders.judge import AgentTool
 from waza_engine.mcp.mocks import MockError, MockServer, mock_behind, steps_folder
 from waza_engine.mcp.servers import tool_display_name
 from waza_engine.peers.proxies import network_fault

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from waza_engine.assertions.evaluator import AssertionEvaluator
-    from waza_engine.graders.judging.judge import Judge
+    from waza_engine.graders.judge import Judge
     from waza_engine.scoring.tasks import Graded
 
 
@@ -128,7 +128,8 @@ class Grader(ABC, Generic[ConfigT]):
     ``entry_keys`` names config keys that may also be next to ``type`` (references A and B write ``rubric``
     and ``model`` of judges, and ``assertions`` of task-level graders there). ``other_names`` are those that
     other tools and older versions have for the type; the editor suggests it. ``replaced_by`` names the
-    successor of a deprecated type. ``warnings`` are the parts of the entry without effect (unknown keys), one
+    successor of a deprecated type; ``deprecation`` says what to change in a package whose type has none, in
+    one sentence. ``warnings`` are the parts of the entry without effect (unknown keys), one
     sentence each.
 
     The class attributes describe the type to the engine, for plug-ins too:
@@ -154,6 +155,7 @@ class Grader(ABC, Generic[ConfigT]):
     other_names: ClassVar[tuple[str, ...]] = ()
     entry_keys: ClassVar[tuple[str, ...]] = ()
     replaced_by: ClassVar[str | None] = None
+    deprecation: ClassVar[str] = ""
     judged: ClassVar[bool] = False
     needs_workspace: ClassVar[bool] = False
     reads_fixtures: ClassVar[bool] = False

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
-from waza_engine.graders.judging.judge import JudgeError, UnusableReplyError
+from waza_engine.graders.judge import JudgeError, UnusableReplyError
 from waza_engine.graders.judging.judges import JudgedConfig, ask, limit_seconds, without_judge
 from waza_engine.graders.judging.ratings import (
     DEFAULT_THRESHOLD,

@@ -149,6 +149,8 @@ def _built_in(name: str) -> type[AnyGrader]:
 def plugin_problems() -> tuple[str, ...]:
     """Load the plug-ins and return a sentence for each that cannot be loaded."""
     problems: list[str] = []
+    # Nobody else needs it, and it needs this module.
+    importlib.import_module("waza_engine.graders.programs.first_version").answer_first_version()
     for plugin in importlib.metadata.entry_points(group=ENTRY_POINTS):
         try:
             with printing_beside():

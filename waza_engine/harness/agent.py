@@ -213,7 +213,7 @@ class Agent:
             )
         except CancelledRunError:
             raise StoppedError from None
-        self._meter.count(talk.usage, cost_of(talk.usage), must_tell=not talk.error)
+        self._meter.count(talk.usage, cost_of(talk.usage), must_report=not talk.error)
         if talk.interrupted or talk.error == CANCELLED:
             raise StoppedError
         return talk

@@ -14,9 +14,9 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
-import waza_engine
 from waza_engine.mcp.mocks import MockError, MockServer, read_mock, steps_folder
 from waza_engine.terminal import complain
+from waza_engine.version import __version__
 
 
 def serve_mock(arguments: list[str]) -> None:
@@ -57,8 +57,6 @@ async def _serve(mock: MockServer, taken: Path) -> None:
         content: list[mcp_types.ContentBlock] = [mcp_types.TextContent(type="text", text=text)]
         return mcp_types.CallToolResult(content=content, is_error=failed)
 
-    server = Server(
-        mock.name, version=waza_engine.__version__, on_list_tools=list_tools, on_call_tool=call_tool
-    )
+    server = Server(mock.name, version=__version__, on_list_tools=list_tools, on_call_tool=call_tool)
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())

@@ -104,12 +104,11 @@ def trigger_verdict(trigger: TriggerOutcome) -> Literal["passed", "failed", "err
 class BaselineConclusion:
     """The run compared with one without skills, over the tasks judged in both.
 
-    ``worth_it`` is None when there are none. ``p`` is that of the paired test over their trials.
+    ``worth_it`` is None when there are none.
     """
 
     words: str
     worth_it: bool | None
-    p: float | None = None
 
 
 def conclude_baseline(
@@ -148,7 +147,6 @@ def conclude_baseline(
     return BaselineConclusion(
         f"{rates}: {_difference_words(found.with_skills - found.baseline, found.baseline, p)}",
         improves(found.with_skills, found.baseline),
-        p,
     )
 
 
@@ -199,15 +197,6 @@ DECIDING = "trigger_accuracy"
 
 
 @dataclass(frozen=True, slots=True)
-class MissedMetric:
-    """A metric below its threshold; only one that ``decides`` fails a run."""
-
-    name: str
-    words: str
-    decides: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Conclusion:
     """The conclusion of a run. ``reasons`` say why it did not pass, ``notes`` what else is worth knowing.
 
@@ -223,7 +212,6 @@ class Conclusion:
     counts: Counts
     tasks: tuple[TaskConclusion, ...]
     score: float
-    missed: tuple[MissedMetric, ...]
     triggers: TriggerConclusion | None
     baseline: BaselineConclusion | None
     repeated: tuple[PassEstimates, ...]
@@ -321,11 +309,6 @@ def conclude(
     tasks = tuple(tasks)
     counts = _counts(tasks)
     triggers = conclude_triggers(run)
-    missed = tuple(
-        MissedMetric(metric.name, describe_missed_metric(metric), decides(metric.name))
-        for metric in run.metrics
-        if not metric.passed
-    )
     baseline = (
         None if run.baseline is None else conclude_baseline(tasks, run.baseline, regraded=run.header.regraded)
     )
@@ -356,13 +339,12 @@ def conclude(
             *_cut_prompts(run, triggers),
             *_misclassified(triggers, failures),
             *_waiting(verdict, tasks),
-            *_notes(counts, tasks, missed, baseline, failures),
+            *_notes(counts, tasks, run.metrics, baseline, failures),
         ),
         counts=counts,
         tasks=tasks,
         score=run.summary.weighted_score,
         plain_score=run.summary.aggregate_score,
-        missed=missed,
         triggers=triggers,
         baseline=baseline,
         repeated=repeated,
@@ -552,7 +534,7 @@ def _waiting(verdict: RunVerdict, tasks: Sequence[TaskConclusion]) -> Iterator[s
 def _notes(
     counts: Counts,
     tasks: Sequence[TaskConclusion],
-    missed: Sequence[MissedMetric],
+    metrics: Sequence[MetricOutcome],
     baseline: BaselineConclusion | None,
     failures: Sequence[Reason],
 ) -> Iterator[str]:
@@ -563,9 +545,9 @@ def _notes(
         yield f"{counted(doubted, 'task')} {words} count{'s' if doubted == 1 else ''}"
     if counts.flaky:
         yield f"{counted(counts.flaky, 'task')} flaky: some trials passed, some failed"
-    for metric in missed:
-        if not metric.decides:
-            yield metric.words
+    for metric in metrics:
+        if not metric.passed and not decides(metric.name):
+            yield describe_missed_metric(metric)
     if baseline is not None and all(baseline.words != failure.words for failure in failures):
         yield baseline.words
 

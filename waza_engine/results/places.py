@@ -13,7 +13,7 @@ FOLDER = ".waza"
 JOURNAL_SUFFIX = ".partial.jsonl"
 NAME_FORMAT = "%Y%m%dT%H%M%SZ"
 """The start of a run, in UTC: the beginning of the name of its result file."""
-INDEX_NAME = "history.sqlite"
+INDEX_NAME = "history.index"
 LONGEST_BYTES = 256 * 1024 * 1024
 """Longer files are not result files."""
 

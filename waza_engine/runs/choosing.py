@@ -1,4 +1,4 @@
-"""The tasks that a run with some settings would take, found out without an executor."""
+"""Select the tasks of a run, and estimate what they will cost, without an executor."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from waza_engine.runs.loading.suite import Suite, load_suite
 from waza_engine.runs.passes.affected import Build
 from waza_engine.runs.passes.caching import cache_directory
 from waza_engine.runs.passes.suite_pass import judge_models
-from waza_engine.runs.settings.options import given_settings, with_options
+from waza_engine.runs.settings.options import given_settings, project_config, with_options
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import SelectedTask, select
 from waza_engine.runs.trials.triggers import chosen_prompts, trigger_tests_of
 from waza_engine.scoring.cost import cost_of
 from waza_engine.spec.executors import EXECUTORS
-from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig
 from waza_engine.vocabulary import Usage
@@ -27,27 +26,27 @@ from waza_engine.vocabulary import Usage
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A suite as the settings want it, and the tasks of it that they choose. ``build`` made their graders."""
+    """A suite with the settings applied, and its selected tasks. ``build`` built their graders."""
 
     suite: Suite
     project: ProjectConfig
     tasks: Sequence[SelectedTask]
     build: Build
+    warnings: Sequence[str] = ()
 
 
 def chosen(settings: RunSettings) -> Choice:
     """Return the choice of the settings. Raises ``SuiteFileError`` and ``SuiteError``."""
     suite = load_suite(settings.path, given_settings(settings))
-    try:
-        project, _ = load_project_config(suite.directory)
-    except SuiteFileError:
-        project = ProjectConfig()
+    project, warnings = project_config(suite.directory)
     suite = with_options(suite, settings, project)
+    warnings += suite.warnings
+    # Most graders are those of the suite, the same for each task.
     build = GraderCache().create
     if settings.prompts_alone:
-        return Choice(suite, project, (), build)
-    tasks, _ = select(suite, settings.tasks, settings.graders, settings.tags, build=build)
-    return Choice(suite, project, tasks, build)
+        return Choice(suite, project, (), build, warnings)
+    tasks, found = select(suite, settings.tasks, settings.graders, settings.tags, build=build)
+    return Choice(suite, project, tasks, build, [*warnings, *found])
 
 
 KNOWN_SHARE = 0.5
@@ -102,7 +101,9 @@ def estimated(settings: RunSettings) -> SuiteEstimate:
     if cache_directory(settings, suite, project) is not None:
         # Tasks with a cached result are only known when they are due.
         return _of_all(suite, tasks, {}, None, settings, prompts)
-    runs = [run for run in expenses_of(suite.directory, suite.path.name) if _is_alike(run, suite)]
+    # Another executor has other durations and tools.
+    executor = suite.spec.config.executor
+    runs = [run for run in expenses_of(suite.directory, suite.path.name) if run.header.executor == executor]
     model = suite.spec.config.model
     known: dict[str, _Known] = {}
     for task in tasks:
@@ -111,11 +112,6 @@ def estimated(settings: RunSettings) -> SuiteEstimate:
             votes = _votes(task)
             known[task.source.id] = _average(found, found.tasks[task.source.id], model, suite, votes)
     return _of_all(suite, tasks, known, runs[0] if runs else None, settings, prompts)
-
-
-def _is_alike(run: RunExpenses, suite: Suite) -> bool:
-    """Return whether the same executor answered: another one has other durations and tools."""
-    return run.header.executor == suite.spec.config.executor
 
 
 def _of_all(

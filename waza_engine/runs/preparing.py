@@ -1,4 +1,4 @@
-"""Finding out whether there is anything to run as asked, for the command, the editor and tests alike."""
+"""Prepare a run: load the suite, select its tasks, create its executors, and check what can fail early."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from waza_engine.executors.registry import create_executor
 from waza_engine.graders.judging.judges import limit_warning
 from waza_engine.masking import read_environment
 from waza_engine.results.reading.expenses import expenses_of
-from waza_engine.runs.grading.grader_cache import GraderCache
+from waza_engine.runs.choosing import chosen
 from waza_engine.runs.grading.judging import judge_executor
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
-from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
+from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.runs.passes.caching import TaskCache, cache_directory
 from waza_engine.runs.passes.suite_pass import (
     Pass,
@@ -26,16 +26,13 @@ from waza_engine.runs.passes.suite_pass import (
 )
 from waza_engine.runs.preflight.inspection import check_reachable, pass_preflight
 from waza_engine.runs.run import PreparedRun
-from waza_engine.runs.settings.options import given_settings, project_boundary, with_options, written_folders
+from waza_engine.runs.settings.options import project_boundary, written_folders
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.shards import recorded_shard, shard_of
 from waza_engine.runs.trials.backend import BackendFactory, ThreadBackend
-from waza_engine.runs.trials.selection import SelectedTask, graders_of, select, ungraded
+from waza_engine.runs.trials.selection import SelectedTask, graders_of, ungraded
 from waza_engine.runs.trials.triggers import chosen_prompts, has_triggers, trigger_tests_of
 from waza_engine.scoring.cost import Cost, Spending, tokens_of
-from waza_engine.spec.loading import load_project_config
-from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.project_config import ProjectConfig
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.recordings import Recording
@@ -63,24 +60,20 @@ def prepare(
     """
     read_environment()
     settings, recording = _resumed(settings)
-    suite = load_suite(settings.path, given_settings(settings))
-    project, complaints = project_config(suite)
-    suite = with_options(suite, settings, project)
-    # Most graders are those of the suite, the same for each task.
-    graders = GraderCache()
-    selected, warnings = ([], []) if settings.prompts_alone else _selected(suite, settings, graders)
+    choice = chosen(settings)
+    suite, project, selected = choice.suite, choice.project, choice.tasks
     if settings.prompts:
         chosen_prompts(trigger_tests_of(suite), settings.prompts, suite)
-    warnings = [*complaints, *suite.warnings, *warnings, *unknown_metrics(suite.spec.metrics)]
+    warnings = [*choice.warnings, *unknown_metrics(suite.spec.metrics)]
     changed = None
     if settings.changed_since is not None:
         # Few runs ask git.
         from waza_engine.runs.passes.affected import affected
 
-        changed = affected(suite, selected, settings, project, graders.create)
-        selected, warnings = list(changed.tasks), [*warnings, *changed.warnings]
-    chosen = ungraded(selected) if settings.skip_graders else tuple(selected)
-    dealt = shard_of(settings, suite, chosen) if recording is None else recorded_shard(recording, chosen)
+        changed = affected(suite, selected, settings, project, choice.build)
+        selected, warnings = changed.tasks, [*warnings, *changed.warnings]
+    every = ungraded(selected) if settings.skip_graders else tuple(selected)
+    dealt = shard_of(settings, suite, every) if recording is None else recorded_shard(recording, every)
     shard, tasks = dealt
     config = suite.spec.config
     cache = cache_directory(settings, suite, project)
@@ -106,9 +99,10 @@ def prepare(
         raise SuiteError(f"{suite.path}: {error}.") from None
     tries_triggers = _tries_triggers(settings, changed) and (shard is None or shard.tries_triggers)
     triggers = tries_triggers and has_triggers(suite)
+    judged = any(built.grader is not None and built.grader.judged for built in graders_of(tasks))
     try:
         costs = agent.costs or judges.costs
-        earlier = _earlier(recording, suite, tasks, chosen, settings, meter, costs=costs)
+        earlier = _earlier(recording, suite, tasks, every, settings, meter, costs=costs)
         warnings += [earlier.words] if earlier else []
         if costs:
             asked = judge_models(suite, tasks) if judges.has_model else ()
@@ -118,18 +112,17 @@ def prepare(
             _note_prices(meter, suite, agent)
         if settings.cache and cache is None:
             warnings.append("tasks of a `scenario` are not cached, so every one of them runs")
-        without, complaint = baseline_pass(suite, tasks) if tasks else (None, list[str]())
-        warnings += complaint
+        without, left_out = baseline_pass(suite, tasks) if tasks else (None, list[str]())
+        warnings += left_out
         warnings += pass_preflight(suite, tasks, agent, judges, kept=kept, triggers=triggers)
         if cache is None:
-            judged = any(built.grader is not None and built.grader.judged for built in graders_of(tasks))
             check_reachable(suite, agent, *([judges] if judged and judges is not agent else []))
     except SuiteError:
         executor.close()
         judges.close()
         raise
-    if any(built.grader is not None and built.grader.judged for built in graders_of(tasks)):
-        warnings += [complaint for complaint in [limit_warning()] if complaint]
+    if judged:
+        warnings += filter(None, [limit_warning()])
     if tries_triggers and not triggers:
         warnings += untested_metrics(suite.spec.metrics)
     return PreparedRun(
@@ -154,7 +147,7 @@ def prepare(
         kept=kept,
         affected=changed,
         earlier=earlier,
-        chosen=chosen,
+        chosen=every,
         shard=shard,
     )
 
@@ -204,23 +197,8 @@ def _note_prices(meter: Meter, suite: Suite, agent: Executor) -> None:
                     meter.prices.add(task, Spending(tokens, trial.cost or Cost()))
 
 
-def _selected(
-    suite: Suite, settings: RunSettings, graders: GraderCache
-) -> tuple[list[SelectedTask], list[str]]:
-    return select(suite, settings.tasks, settings.graders, settings.tags, build=graders.create)
-
-
 def _tries_triggers(settings: RunSettings, changed: Affected | None) -> bool:
     """Return whether trigger prompts are tried: with the whole suite, or on request."""
     if changed is not None:
         return changed.triggers
     return bool(settings.prompts) or not settings.limited
-
-
-def project_config(suite: Suite) -> tuple[ProjectConfig, list[str]]:
-    """Return the configuration of a suite's project, and warnings: a broken file is left out."""
-    try:
-        project, warnings = load_project_config(suite.directory)
-    except SuiteFileError as error:
-        return ProjectConfig(), [f"{error}; the whole file is left out"]
-    return project, [str(warning) for warning in warnings]

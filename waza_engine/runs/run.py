@@ -1,7 +1,7 @@
-"""Execute a prepared run: its passes, and its end in every case.
+"""Execute a prepared run.
 
-In any case, the stream of events ends with ``ended``, every started program is gone then, and finished
-results are on the disk.
+However a run ends, its last event is ``ended``; every started program is gone then, and finished results
+are on the disk.
 """
 
 from __future__ import annotations
@@ -88,10 +88,10 @@ class RunReport:
 
 
 @dataclass(slots=True)
-class _Course:
+class _RunState:
     """The state of a run: the results of its passes, and its errors.
 
-    ``meter`` is that of a run which pays, and whose results must be stored.
+    ``meter`` is set for a run that costs and whose results must be stored.
     """
 
     store: ResultStore
@@ -216,7 +216,9 @@ class PreparedRun:
     ) -> RunReport:
         clock = time.monotonic()
         log = self._session_log(listener)
-        stream = EventStream(self.header.run_id, listener if log is None else log.tell, cancellation.request)
+        stream = EventStream(
+            self.header.run_id, listener if log is None else log.handle, cancellation.request
+        )
         deciding = current_inputs(self.suite, self._chosen)
         inputs, directory = stored_inputs(deciding), self.suite.directory
         commit = commit_of(directory, [directory / file.path for file in deciding.files])
@@ -225,7 +227,7 @@ class PreparedRun:
         store = ResultStore(self.suite.directory, self.header, self._planned, before)
         attachments = Attachments(store.path, within=store.within)
         transcripts = Transcripts(store.path.parent)
-        course = _Course(store, attachments, transcripts, stream, self._meter if self._must_keep else None)
+        state = _RunState(store, attachments, transcripts, stream, self._meter if self._must_keep else None)
         processes, assertions, patterns = ProcessScope(), AssertionEvaluator(), pattern_workers()
         current_scope.set(processes)
         current_workers.set(patterns)
@@ -241,19 +243,19 @@ class PreparedRun:
         for warning in self.warnings:
             stream.send("output", message=f"warning: {warning}")
         try:
-            self._carry_out(course, inputs, assertions, cancellation)
+            self._execute(state, inputs, assertions, cancellation)
         except (HookError, SuiteError, SuiteFileError) as error:
-            course.message = str(error)
+            state.message = str(error)
         except CancelledRunError:
             pass
         except Exception as error:  # noqa: BLE001 - a defect of ours must not lose the results
-            course.message = f"the run broke: {type(error).__name__}: {error}"
+            state.message = f"the run broke: {type(error).__name__}: {error}"
         try:
             all_at_once(closers)
         except Exception as error:  # noqa: BLE001 - an executor that ends badly must not lose the results
-            course.message = course.message or f"the run did not end well: {type(error).__name__}: {error}"
+            state.message = state.message or f"the run did not end well: {type(error).__name__}: {error}"
         duration_ms = round((time.monotonic() - clock) * 1000)
-        report = self._end(course, duration_ms, cancellation)
+        report = self._end(state, duration_ms, cancellation)
         if log is not None and log.failure:
             report = replace(report, lost=report.lost or log.failure)
         if stream.failure is not None:
@@ -277,20 +279,20 @@ class PreparedRun:
             },
         )
 
-    def _carry_out(
+    def _execute(
         self,
-        course: _Course,
+        state: _RunState,
         inputs: bytes,
         assertions: AssertionEvaluator,
         cancellation: RunCancellation,
     ) -> None:
-        course.writing(lambda: recover_journals(self.suite.directory))
-        course.writing(course.store.open)
-        if not course.write_error:
-            course.writing(lambda: keep_inputs(course.store.path, self.header.inputs, inputs), extra=True)
-        self._keep_earlier(course)
-        if course.write_error and self._must_keep:
-            raise SuiteError(f"{course.write_error} Nothing was run, for nothing could be kept.")
+        state.writing(lambda: recover_journals(self.suite.directory))
+        state.writing(state.store.open)
+        if not state.write_error:
+            state.writing(lambda: keep_inputs(state.store.path, self.header.inputs, inputs), extra=True)
+        self._keep_earlier(state)
+        if state.write_error and self._must_keep:
+            raise SuiteError(f"{state.write_error} Nothing was run, for nothing could be kept.")
         suite, main = self.suite, self._main
         context = RunContext(
             settings=self._settings,
@@ -299,47 +301,47 @@ class PreparedRun:
             judges=self._judges,
             assertions=assertions,
             cancellation=cancellation,
-            progress=Progress(course.stream, self.total),
+            progress=Progress(state.stream, self.total),
             agent=AgentSetup(suite),
             program_timeout_seconds=self._program_timeout_seconds,
-            keep_answer=lambda answer: course.writing(lambda: course.store.add_answer(answer)),
+            keep_answer=lambda answer: state.writing(lambda: state.store.add_answer(answer)),
         )
         handling = Handling(
             self._backend,
             self._cache,
-            lambda task, baseline: self._keep(course, task, baseline=baseline),
-            lambda task_id, trial, baseline: course.writing(
-                lambda: course.store.add_trial(task_id, trial, baseline=baseline)
+            lambda task, baseline: self._keep(state, task, baseline=baseline),
+            lambda task_id, trial, baseline: state.writing(
+                lambda: state.store.add_trial(task_id, trial, baseline=baseline)
             ),
-            lambda trigger: self._keep_trigger(course, trigger),
-            lambda task_id, trial, baseline: course.writing(
-                lambda: course.store.add_asked(task_id, trial, baseline=baseline)
+            lambda trigger: self._keep_trigger(state, trigger),
+            lambda task_id, trial, baseline: state.writing(
+                lambda: state.store.add_asked(task_id, trial, baseline=baseline)
             ),
-            lambda prompt: course.writing(lambda: course.store.add_asked_prompt(prompt)),
+            lambda prompt: state.writing(lambda: state.store.add_asked_prompt(prompt)),
             self._earlier_trials,
             () if self._earlier is None else self._earlier.triggers,
         )
         # A grader that compares needs the baseline's answer first.
         first = self._without is not None and any(compares(task) for task in main.tasks)
         if first:
-            self._run_baseline(course, context, handling)
-            outputs = outputs_of(course.baseline or Findings())
-            run_pass(main, replace(context, baseline_outputs=outputs), handling, course.findings)
+            self._run_baseline(state, context, handling)
+            outputs = outputs_of(state.baseline or Findings())
+            run_pass(main, replace(context, baseline_outputs=outputs), handling, state.findings)
         else:
-            run_pass(main, context, handling, course.findings)
-            self._run_baseline(course, context, handling)
+            run_pass(main, context, handling, state.findings)
+            self._run_baseline(state, context, handling)
 
     def _earlier_trials(self, baseline: bool) -> Mapping[str, Sequence[TrialOutcome]]:
         return {} if self._earlier is None else self._earlier.trials_of(baseline=baseline)
 
-    def _keep_earlier(self, course: _Course) -> None:
+    def _keep_earlier(self, state: _RunState) -> None:
         """Write the trials of the run that this one goes on with: it may be interrupted as well."""
         for baseline in (False, True):
             for task_id, trials in self._earlier_trials(baseline).items():
                 for trial in trials:
-                    course.writing(partial(course.store.add_trial, task_id, trial, baseline=baseline))
+                    state.writing(partial(state.store.add_trial, task_id, trial, baseline=baseline))
         for trigger in () if self._earlier is None else self._earlier.triggers:
-            course.writing(partial(course.store.add_trigger, trigger))
+            state.writing(partial(state.store.add_trigger, trigger))
 
     def _add_unrun(self, findings: Findings, chosen: Pass, why: str) -> None:
         """Add the tasks of a pass that did not come to them; their earlier trials stay in the record."""
@@ -349,30 +351,30 @@ class PreparedRun:
                 unrun = unrun_task(selected, f"{why}; no trial ran")
                 findings.tasks[position] = replace(unrun, trials=tuple(earlier.get(unrun.id, ())))
 
-    def _run_baseline(self, course: _Course, context: RunContext, handling: Handling) -> None:
+    def _run_baseline(self, state: _RunState, context: RunContext, handling: Handling) -> None:
         if self._without is not None:
-            course.baseline = Findings()
-            run_pass(self._without, context, handling, course.baseline)
+            state.baseline = Findings()
+            run_pass(self._without, context, handling, state.baseline)
 
-    def _keep(self, course: _Course, task: TaskOutcome, *, baseline: bool) -> TaskOutcome:
+    def _keep(self, state: _RunState, task: TaskOutcome, *, baseline: bool) -> TaskOutcome:
         if task.status != "skipped" or task.trials:
-            course.writing(lambda: course.store.add(course.attachments.of(task), baseline=baseline))
-        self._check_kept(course)
+            state.writing(lambda: state.store.add(state.attachments.of(task), baseline=baseline))
+        self._check_kept(state)
         directory = self._settings.transcript_directory
         if directory is not None and task.trials and not baseline:
-            course.writing(
+            state.writing(
                 lambda: write_transcript(directory, task, self._prompt(task), self.header.started), extra=True
             )
         # Without a file of results there is no folder to write to.
-        return task if course.write_error else course.transcripts.stored(task)
+        return task if state.write_error else state.transcripts.stored(task)
 
-    def _keep_trigger(self, course: _Course, trigger: TriggerOutcome) -> None:
-        course.writing(lambda: course.store.add_trigger(trigger))
-        self._check_kept(course)
+    def _keep_trigger(self, state: _RunState, trigger: TriggerOutcome) -> None:
+        state.writing(lambda: state.store.add_trigger(trigger))
+        self._check_kept(state)
 
-    def _check_kept(self, course: _Course) -> None:
-        if course.write_error and self._must_keep:
-            raise SuiteError(f"{course.write_error} The run ends here, for nothing more could be kept.")
+    def _check_kept(self, state: _RunState) -> None:
+        if state.write_error and self._must_keep:
+            raise SuiteError(f"{state.write_error} The run ends here, for nothing more could be kept.")
 
     def _prompt(self, task: TaskOutcome) -> str:
         spec = next((found.trial for found in self._main.tasks if found.source.id == task.id), None)
@@ -381,48 +383,48 @@ class PreparedRun:
         except WorkspaceError:
             return ""
 
-    def _end(self, course: _Course, duration_ms: int, cancellation: RunCancellation) -> RunReport:
+    def _end(self, state: _RunState, duration_ms: int, cancellation: RunCancellation) -> RunReport:
         cancelled = cancellation.requested
         # For a run that was killed, the conclusion already says so.
         asked_for = f"{cancellation.words}; what was finished is kept" if cancellation.by_person else ""
-        ending = Ending(course.message or asked_for, cancelled, self._meter, duration_ms)
-        if cancelled or course.message:
+        ending = Ending(state.message or asked_for, cancelled, self._meter, duration_ms)
+        if cancelled or state.message:
             why = cancellation.words if cancelled else ENDED_BEFORE
-            course.baseline = course.baseline or (Findings() if self._earlier_trials(True) else None)
-            for findings, chosen in ((course.findings, self._main), (course.baseline, self._without)):
+            state.baseline = state.baseline or (Findings() if self._earlier_trials(True) else None)
+            for findings, chosen in ((state.findings, self._main), (state.baseline, self._without)):
                 if findings is not None and chosen is not None:
                     self._add_unrun(findings, chosen, why)
         if self._earlier is not None:
-            tried = {trigger.prompt for trigger in course.findings.triggers}
-            course.findings.triggers += [each for each in self._earlier.triggers if each.prompt not in tried]
-        outcome = run_outcome(self.header, course.findings, course.baseline, ending)
+            tried = {trigger.prompt for trigger in state.findings.triggers}
+            state.findings.triggers += [each for each in self._earlier.triggers if each.prompt not in tried]
+        outcome = run_outcome(self.header, state.findings, state.baseline, ending)
         path: Path | None = None
         try:
-            path = course.store.finish(course.attachments.of_run(outcome))
+            path = state.store.finish(state.attachments.of_run(outcome))
         except ResultsError as error:
             # If it could not be written from the start, that was reported then, with the reason.
-            course.write_error = course.write_error or str(error)
-            course.stream.send("output", message=f"warning: {rescued_to(course.store.path.name, outcome)}")
+            state.write_error = state.write_error or str(error)
+            state.stream.send("output", message=f"warning: {rescued_to(state.store.path.name, outcome)}")
         copies = self._copies
         if copies is not None:
             within = project_boundary(self.suite.directory)
-            course.writing(lambda: write_copy(copies, outcome, within=within), extra=True)
+            state.writing(lambda: write_copy(copies, outcome, within=within), extra=True)
         found = conclude(outcome)
         status = found.status if outcome.status == "completed" else outcome.status
         if path is None and status != "canceled":
             status = "error"
         both = [*outcome.tasks, *(outcome.baseline.tasks if outcome.baseline else ())]
-        course.stream.send(
+        state.stream.send(
             "ended",
             status=status,
             results_file=None if path is None else str(path),
-            message=outcome.message or course.write_error or course.lost or None,
+            message=outcome.message or state.write_error or state.lost or None,
             score=found.score if found.scored else None,
             completed=sum(not trial.stopped for task in both for trial in task.trials),
             total=self.total,
             conclusion=found.document(),
         )
-        return RunReport(outcome, path, course.write_error, course.lost)
+        return RunReport(outcome, path, state.write_error, state.lost)
 
 
 @dataclass(frozen=True, slots=True)

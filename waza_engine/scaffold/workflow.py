@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from waza_engine import __version__
 from waza_engine.boundary import repository_around
 from waza_engine.project_page import project_page
 from waza_engine.scaffold.files import ScaffoldError, write_files
+from waza_engine.version import __version__
 
 _GITHUB = """\
 name: Waza

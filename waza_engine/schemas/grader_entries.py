@@ -113,6 +113,8 @@ def _needs_config(grader: type[AnyGrader]) -> bool:
 
 
 def _deprecation(grader: type[AnyGrader]) -> Schema:
+    if grader.deprecation:
+        return {"deprecated": True, "x-waza-deprecation": grader.deprecation}
     if grader.replaced_by is None:
         return {}
     return {"deprecated": True, "x-waza-replaced-by": grader.replaced_by}

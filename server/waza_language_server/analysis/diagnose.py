@@ -44,7 +44,7 @@ _MOST_LAYERS = 2
 
 def diagnose(document: Document, workspace: Workspace) -> tuple[Problem, ...]:
     """Return the problems of a document in source order."""
-    with workspace.project.disk.held_still():
+    with workspace.project.disk.cached_lookups():
         return _reported(document, workspace)
 
 

@@ -11,6 +11,7 @@ from waza_engine.files import printable
 from waza_engine.frozen import frozen
 from waza_engine.spelling import nearest, slip_of
 from waza_language_server.syntax.edits import replace_scalar
+from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Fix, Related
@@ -50,6 +51,12 @@ class Problem:
             tuple([related.shifted(by) for related in self.related]),
             self.tag,
         )
+
+
+def fault_problem(fault: SyntaxFault) -> Problem:
+    """Return a syntax fault as a problem; a run can read a file with a control character."""
+    severity = "warning" if fault.code == "control-character" else "error"
+    return Problem(fault.code, fault.span, fault.message, severity, fault.fixes, fault.related)
 
 
 def suggestion(

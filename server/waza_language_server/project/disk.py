@@ -1,8 +1,8 @@
-"""The files of a project as they are on disk, read once a version.
+"""A cache of files and folders on disk.
 
-Cached values are checked against the time stamps of the file system before use, so changes need not be
-reported; nothing here raises for anything on a disk (no permission, a broken link, a pipe, a binary, a
-huge file), and no link is followed out of the project.
+Cached values are compared with the times of the file system before use, so changes need not be reported.
+Nothing here raises for anything on a disk (no permission, a broken link, a pipe, a binary, a huge file), and
+no link is followed out of the project.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from waza_engine.files import FileError, read_beginning, read_bytes, text_of
 from waza_engine.frozen import frozen
+from waza_language_server.project.boundaries import Boundaries
 from waza_language_server.project.document import reader_of
 from waza_language_server.project.facts import Fact
-from waza_language_server.project.reach import Reach
 from waza_language_server.syntax.tree import Tree, parse
 
 if TYPE_CHECKING:
@@ -58,10 +58,10 @@ def content_of(path: Path, text: str) -> bytes:
 
 
 @frozen()
-class Remembered(Generic[Kept]):
-    """The cached content of a file or folder and its stamp.
+class _Cached(Generic[Kept]):
+    """A value computed from a file or folder, and the stamp of that.
 
-    Unless ``settled`` it may have changed since with the stamp as it is, and is read again.
+    Unless ``settled``, the file may have changed without its stamp, so it is read again.
     """
 
     stamp: Stamp
@@ -69,73 +69,71 @@ class Remembered(Generic[Kept]):
     settled: bool
 
 
-LOOKED_AT_AGAIN_SECONDS = 1.0
-"""While many files are read, a folder that was listed less than this many seconds ago is not listed again."""
+LOOKUPS_VALID_SECONDS = 1.0
+"""How long cached lookups are valid in long work."""
 
 
 class Disk:
-    """A memory of files and folders, shared by every view of a project."""
+    """The cache of files and folders that all views of a project share."""
 
-    def __init__(self, reach: Reach | None = None) -> None:
-        self.reach = reach or Reach()
-        self._folders: dict[Path, Remembered[Fact[_Listed]]] = {}
+    def __init__(self, boundaries: Boundaries | None = None) -> None:
+        self.boundaries = boundaries or Boundaries()
+        self._folders: dict[Path, _Cached[Fact[_Listed]]] = {}
         self._present: dict[Path, tuple[_Listed, frozenset[str]]] = {}
         self._folded: dict[Path, tuple[_Listed, Mapping[str, _Listed]]] = {}
-        self._derived: dict[tuple[Path, str], Remembered[object]] = {}
-        self._trees: dict[Path, Remembered[Tree]] = {}
+        self._derived: dict[tuple[Path, str], _Cached[object]] = {}
+        self._trees: dict[Path, _Cached[Tree]] = {}
         self._last_tree: Tree | None = None
-        self._moment: dict[Hashable, object] | None = None
-        self._moment_ends = math.inf
+        self._lookups: dict[Hashable, object] | None = None
+        self._valid_until = math.inf
 
     @contextmanager
-    def held_still(self, seconds: float = math.inf) -> Generator[None]:
-        """Look at each folder once: for one question that asks about the same folders many times.
+    def cached_lookups(self, seconds: float = math.inf) -> Generator[None]:
+        """Look up each folder and link once in this block, again after some ``seconds``.
 
-        If it is held still already, as for a check of many files, that cache is used.
-        Long work looks at the disk again after some ``seconds``.
+        An outer block that caches lookups already is used.
         """
-        if self._moment is not None:
+        if self._lookups is not None:
             yield
             return
-        with self._moment_being({}, time.monotonic() + seconds):
+        with self._using({}, time.monotonic() + seconds):
             yield
 
     @contextmanager
-    def as_it_is(self) -> Generator[None]:
-        """Show the actual disk in this block, while others hold it still."""
-        with self._moment_being(None, math.inf):
+    def uncached_lookups(self) -> Generator[None]:
+        """Look at the actual disk in this block, inside of a block with cached lookups."""
+        with self._using(None, math.inf):
             yield
 
     @contextmanager
-    def _moment_being(self, moment: dict[Hashable, object] | None, ends: float) -> Generator[None]:
-        links = self.reach.links
-        around = self._moment, self._moment_ends, links.known
-        self._moment, self._moment_ends = moment, ends
-        links.known = None if moment is None else {}
+    def _using(self, lookups: dict[Hashable, object] | None, until: float) -> Generator[None]:
+        links = self.boundaries.links
+        before = self._lookups, self._valid_until, links.known
+        self._lookups, self._valid_until = lookups, until
+        links.known = None if lookups is None else {}
         try:
             yield
         finally:
-            self._moment, self._moment_ends, links.known = around
+            self._lookups, self._valid_until, links.known = before
 
     @property
-    def is_still(self) -> bool:
-        """Return whether it is held still."""
-        return self._moment is not None
+    def caches_lookups(self) -> bool:
+        """Return whether lookups are cached now."""
+        return self._lookups is not None
 
-    def once(self, question: Hashable, answer: Callable[[], Value]) -> Value:
-        """Return ``answer()``, cached while the disk is held still."""
-        moment = self._moment
-        if moment is None:
-            return answer()
-        if self._moment_ends < math.inf and (now := time.monotonic()) > self._moment_ends:
-            moment.clear()
-            self.reach.links.known = {}
-            self._moment_ends = now + LOOKED_AT_AGAIN_SECONDS
-        if question not in moment:
-            if len(moment) >= MAX_KEPT:
-                moment.clear()
-            moment[question] = answer()
-        value: Value = moment[question]  # pyright: ignore[reportAssignmentType]
+    def once(self, key: Hashable, compute: Callable[[], Value]) -> Value:
+        """Return ``compute()``, cached by the key while lookups are."""
+        lookups = self._lookups
+        if lookups is None:
+            return compute()
+        if self._valid_until < math.inf and (now := time.monotonic()) > self._valid_until:
+            lookups.clear()
+            self.boundaries.links.known = {}
+            self._valid_until = now + LOOKUPS_VALID_SECONDS
+        if key not in lookups:
+            self._trim(lookups)
+            lookups[key] = compute()
+        value: Value = lookups[key]  # pyright: ignore[reportAssignmentType]
         return value
 
     def names(self, folder: Path) -> Fact[_Listed]:
@@ -144,7 +142,7 @@ class Disk:
 
     def _names(self, folder: Path) -> Fact[_Listed]:
         known = self._folders.get(folder)
-        if known is None and (why := self._led_outside(folder, folder)):
+        if known is None and (why := self._why_outside(folder, folder)):
             return Fact("unknown", (), why)
         stamp = stamp_of(folder)
         if isinstance(stamp, str):
@@ -152,36 +150,31 @@ class Disk:
         if stamp is None:
             return Fact("absent", ())
         if known is None or not known.settled or known.stamp != stamp:
-            why = "" if known is None else self._led_outside(folder, folder)
+            why = "" if known is None else self._why_outside(folder, folder)
             settled = is_settled(stamp)
-            known = Remembered(stamp, Fact("unknown", (), why) if why else self._list(folder), settled)
+            known = _Cached(stamp, Fact("unknown", (), why) if why else self._list(folder), settled)
             self._trim(self._folders)
             self._folders[folder] = known
         return known.value
 
     def present(self, folder: Path) -> frozenset[str]:
         """Return the names in a folder as a set; none when it cannot be read."""
-        listed = self.names(folder).value
-        known = self._present.get(folder)
-        if known is None or known[0] is not listed:
-            known = listed, frozenset(name for name, _ in listed)
-            self._trim(self._present)
-            self._present[folder] = known
-        return known[1]
+        return self._of_names(folder, self._present, lambda names: frozenset(name for name, _ in names))
 
     def alike(self, folder: Path, name: str) -> _Listed:
-        """Return the names in a folder that are a name but for capitals, as ``names`` has them."""
+        """Return the entries of ``names`` that differ from a name in capitals at most."""
+        return self._of_names(folder, self._folded, _by_folded_name).get(name.casefold(), ())
+
+    def _of_names(
+        self, folder: Path, memory: dict[Path, tuple[_Listed, Value]], compute: Callable[[_Listed], Value]
+    ) -> Value:
+        """Return ``compute(names of the folder)``, cached as long as these are the same object."""
         listed = self.names(folder).value
-        known = self._folded.get(folder)
+        known = memory.get(folder)
         if known is None or known[0] is not listed:
-            folded: dict[str, _Listed] = {}
-            for each in listed:
-                key = each[0].casefold()
-                folded[key] = (*folded.get(key, ()), each)
-            known = listed, folded
-            self._trim(self._folded)
-            self._folded[folder] = known
-        return known[1].get(name.casefold(), ())
+            self._trim(memory)
+            known = memory[folder] = listed, compute(listed)
+        return known[1]
 
     def holding(self, folder: Path, names: tuple[str, ...]) -> tuple[str, ...]:
         """Return which of some names are in a folder, in their order; none when it cannot be read."""
@@ -191,7 +184,7 @@ class Disk:
     def text(self, path: Path) -> Fact[str]:
         """Return the text of a file; absent if it does not exist, unknown if it cannot be read as text."""
         try:
-            content = read_bytes(path, MAX_BYTES, within=self.reach.around(path.parent))
+            content = read_bytes(path, MAX_BYTES, within=self.boundaries.around(path.parent))
             return Fact("known", text_of(content))
         except FileError as error:
             if error.kind == "missing":
@@ -202,7 +195,7 @@ class Disk:
         """Return the beginning of a file with its first line that is not blank, "" if it cannot be read."""
         for count in (_BEGINNING_BYTES, MAX_BYTES):
             try:
-                begin = read_beginning(path, count, within=self.reach.around(path.parent))
+                begin = read_beginning(path, count, within=self.boundaries.around(path.parent))
             except FileError:
                 return ""
             if len(begin) < count or b"\n" in begin.strip():
@@ -211,13 +204,13 @@ class Disk:
 
     def derived(self, path: Path, purpose: str, read: Callable[[Fact[str]], Value]) -> Value:
         """Return ``read(text of the file)``, computed once for each version of the file and purpose."""
-        memory: dict[tuple[Path, str], Remembered[Value]]
+        memory: dict[tuple[Path, str], _Cached[Value]]
         memory = self._derived  # pyright: ignore[reportAssignmentType] - a purpose has one type of value
-        return self._believed(memory, (path, purpose), path, read, MAX_KEPT)
+        return self._cached(memory, (path, purpose), path, read, MAX_KEPT)
 
     def tree(self, path: Path) -> Tree:
         """Return the tree of a file, parsed once for each version of it; empty when it cannot be read."""
-        return self._believed(
+        return self._cached(
             self._trees, path, path, lambda text: reader_of(path)(text.value, None), MAX_TREES
         )
 
@@ -230,9 +223,9 @@ class Disk:
             self._last_tree = tree
         return self._last_tree
 
-    def _believed(
+    def _cached(
         self,
-        memory: dict[Key, Remembered[Value]],
+        memory: dict[Key, _Cached[Value]],
         key: Key,
         path: Path,
         read: Callable[[Fact[str]], Value],
@@ -240,21 +233,21 @@ class Disk:
     ) -> Value:
         """Return the cached value of a file if it is unchanged, else read it now."""
         known = memory.get(key)
-        if known is None and (why := self._led_outside(path, path.parent)):
+        if known is None and (why := self._why_outside(path, path.parent)):
             return read(Fact("unknown", "", why))
         stamp = stamp_of(path)
         if stamp is None or isinstance(stamp, str):
             return read(Fact("unknown", "", stamp) if stamp else Fact("absent", ""))
         if known is None or not known.settled or known.stamp != stamp:
             settled = is_settled(stamp)
-            known = Remembered(stamp, read(self.text(path)), settled)
+            known = _Cached(stamp, read(self.text(path)), settled)
             self._trim(memory, most)
             memory[key] = known
         return known.value
 
-    def _led_outside(self, path: Path, folder: Path) -> str:
-        """Return why a path must not even be looked up, "" if it may be; ``folder`` is where it begins."""
-        boundary = self.reach.around(folder)
+    def _why_outside(self, path: Path, folder: Path) -> str:
+        """Return why a path may not be looked up, "" if it may; ``folder`` decides the boundary."""
+        boundary = self.boundaries.around(folder)
         if boundary.holds(path):
             return ""
         try:
@@ -279,7 +272,7 @@ class Disk:
 
     def _is_folder(self, entry: os.DirEntry[str], folder: Path) -> bool:
         try:
-            if entry.is_symlink() and not self.reach.around(folder).holds(Path(entry.path)):
+            if entry.is_symlink() and not self.boundaries.around(folder).holds(Path(entry.path)):
                 return False
             return entry.is_dir()
         except OSError:
@@ -289,6 +282,14 @@ class Disk:
     def _trim(memory: dict[Key, Value], most: int = MAX_KEPT) -> None:
         if len(memory) >= most:
             memory.clear()
+
+
+def _by_folded_name(names: _Listed) -> Mapping[str, _Listed]:
+    folded: dict[str, _Listed] = {}
+    for each in names:
+        key = each[0].casefold()
+        folded[key] = (*folded.get(key, ()), each)
+    return folded
 
 
 Stamp = tuple[int, int, int, int, int]
@@ -324,10 +325,10 @@ def identity_of(stamp: Stamp | str | None) -> tuple[int, int] | None:
 
 
 def is_settled(stamp: Stamp | str | None) -> bool:
-    """Return whether a change from now on cannot leave the stamp as it is.
+    """Return whether every later change of the file will change its stamp.
 
-    File systems count time in ticks: two changes within one of them look like one. Some count in seconds.
-    A time in the future counts as long ago: who wrote it has another clock, or made it up.
+    File systems count time in ticks, some in seconds: two changes within a tick have the same time.
+    A time in the future counts as long ago: it is from another clock, or invented.
     """
     if not isinstance(stamp, tuple):
         return True

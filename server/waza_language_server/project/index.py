@@ -1,11 +1,10 @@
-"""The project as the features see it: suites and tasks on disk, with the open documents laid over them.
+"""The suites and tasks on disk, with the text of open documents in place of their files.
 
-A ``Project`` is a view that does not change: opening, editing or closing a document makes a new one. All
-views share one cache of the disk, which checks the time stamps before each use, so a view is
-cheap to make and never out of date.
+A ``Project`` is immutable: opening, editing or closing a document creates a new one. All projects share one
+cache of the disk, which compares file times before each use.
 
-Architecture invariant: the disk decides whether a file exists, and an open document takes precedence for its
-content. Nothing here raises, and what cannot be determined is ``unknown``, never empty.
+Architecture invariant: the disk decides whether a file exists, and an open document decides its content.
+Nothing here raises, and a value that cannot be determined is ``unknown``, never empty.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.foreign_evals import is_named_as_evals
 from waza_engine.spec.harness_rows import ROW_SUFFIXES
 from waza_engine.spec.reading.task_globs import is_literal, split_pattern
+from waza_language_server.project.boundaries import Boundaries
 from waza_language_server.project.claim import (
     CONFIG_NAMES,
     EVAL_NAMES,
@@ -39,7 +39,6 @@ from waza_language_server.project.disk import TOO_LARGE, Disk
 from waza_language_server.project.document import SUITES, Document, DocumentKind
 from waza_language_server.project.facts import Fact
 from waza_language_server.project.outline import EMPTY, Outline, outline, outline_of
-from waza_language_server.project.reach import Reach
 from waza_language_server.project.suites import (
     Suite,
     Task,
@@ -55,13 +54,13 @@ if TYPE_CHECKING:
     from waza_language_server.project.scores import Scores
 
 _OTHER_EVAL_NAME = compiled_later(r"(?i)(?!trigger_tests\.)(?=.*\.ya?ml\Z).*eval.*")
-"""Other names of an eval file: its content has to show then that it is one."""
+"""Other names of an eval file, whose content must show that it is one."""
 _ID_LINE = compiled_later(r"""(?m)^["']?id["']?[ \t]*:(?:[ \t]+([A-Za-z_][\w.-]*)[ \t]*(?:[ \t]#.*)?\r?$)?""")
 Value = TypeVar("Value")
 
 
 class _Recorded:
-    """The cache of results that all views share; the modules that read results are imported at first use."""
+    """The cache of results that all projects share; modules that read results are imported at first use."""
 
     def __init__(self) -> None:
         self.settings: Callable[[Path], Mapping[str, Any]] = lambda _suite: {}
@@ -74,7 +73,7 @@ class _Recorded:
 
 
 class Project:
-    """The project around the open documents. ``roots`` are the folders that the editor has open."""
+    """The files around the open documents. ``roots`` are the folders that are open in the editor."""
 
     def __init__(
         self,
@@ -86,7 +85,7 @@ class Project:
     ) -> None:
         self.roots = tuple(roots)
         self.documents: Mapping[Path, Document] = MappingProxyType(dict(documents or {}))
-        self.disk = disk or Disk(Reach(self.roots))
+        self.disk = disk or Disk(Boundaries(self.roots))
         self._recorded = recorded or _Recorded()
         self.far = far or FarSuites()
 
@@ -108,26 +107,26 @@ class Project:
 
     @property
     def asked_for_scores(self) -> bool:
-        """Return whether ``scores`` was used."""
+        """Return whether results were read, or are being read."""
         return "scores" in self._recorded.__dict__
 
     def with_document(self, document: Document) -> Project:
-        """Return the view in which this document is open as it is. One that is on no disk changes nothing."""
+        """Return the project with this version of a document; itself for a document without a path."""
         path = path_of(document.uri)
         if path is None:
             return self
         return Project(self.roots, {**self.documents, path: document}, self.disk, self._recorded, self.far)
 
     def without(self, uri: str) -> Project:
-        """Return the view in which the document is closed."""
+        """Return the project in which a document is closed."""
         path = path_of(uri)
         kept = {known: document for known, document in self.documents.items() if known != path}
         return Project(self.roots, kept, self.disk, self._recorded, self.far)
 
     def with_roots(self, roots: Iterable[Path]) -> Project:
-        """Return the view with other folders open."""
+        """Return the project with other folders open."""
         folders = tuple(roots)
-        # The folders that may be read depend on them.
+        # The boundaries of what may be read depend on them.
         same = folders == self.roots
         disk, far = (self.disk, self.far) if same else (None, None)
         return Project(folders, self.documents, disk, self._recorded, far)
@@ -137,9 +136,9 @@ class Project:
     def claim(self, path: Path, text: str | None = None) -> DocumentKind | None:
         """Return what kind of suite file this is, None if it does not belong to a suite.
 
-        ``text`` is its content when it is known better than the disk does.
+        ``text`` is its content if it differs from that on disk.
         """
-        with self.disk.held_still():
+        with self.disk.cached_lookups():
             return self._claim(path, text)
 
     def _claim(self, path: Path, text: str | None) -> DocumentKind | None:
@@ -165,8 +164,8 @@ class Project:
         eval_names = self.eval_names(path)
         if path.name in EVAL_NAMES or path.name in eval_names or path.name in CONFIG_NAMES:
             return claim(path, text, self.names(path.parent), eval_names=eval_names)
-        beside_eval = self._beside_eval(path)
-        kind = claim(path, text, eval_names=eval_names, beside_eval=beside_eval)
+        next_to_eval = self._is_next_to_eval(path)
+        kind = claim(path, text, eval_names=eval_names, next_to_eval=next_to_eval)
         if kind is None and self._suites_that_pick_up(path, MOST_OF_FILE):
             kind = claim(path, text, in_suite=True)
         return kind
@@ -192,7 +191,7 @@ class Project:
                 yield suite
 
     def suites_asking(self, path: Path) -> tuple[Suite, ...]:
-        """Return those of them that name it as their prompts."""
+        """Return the suites that name a file as their prompts."""
         return tuple(suite for suite in self.suites_that_name(path) if path in suite.named("tasks_from"))
 
     def _suites_above(self, path: Path) -> Iterator[Suite]:
@@ -202,7 +201,7 @@ class Project:
                 return
 
     def eval_names(self, path: Path) -> tuple[str, ...]:
-        """Return the names that eval files have around a file, the configured one first."""
+        """Return the names of eval files around a file, the configured one first."""
         folder = path.parent
         return self.disk.once((self, "eval names", folder), lambda: self._eval_names(path))
 
@@ -223,15 +222,12 @@ class Project:
         return None
 
     def text(self, path: Path) -> Fact[str]:
-        """Return the text of a file as it is open, or else as it is on disk."""
+        """Return the text of a file, from the open document or from the disk."""
         document = self.documents.get(path)
         return Fact("known", document.text) if document else self.disk.text(path)
 
     def tree(self, path: Path) -> Tree:
-        """Return the tree of a file as it is open, or else as it is on disk; empty when it cannot be read.
-
-        The last few files on disk are cached as long as they are unchanged.
-        """
+        """Return the tree of a file, from the open document or from the disk; empty if unreadable."""
         document = self.documents.get(path)
         return document.tree if document is not None else self.disk.tree(path)
 
@@ -245,7 +241,7 @@ class Project:
         return self.disk.derived(path, "outline", self._outline_in)
 
     def read(self, path: Path) -> None:
-        """Read the closed eval files around a file, before they are needed."""
+        """Read the closed eval files around a file ahead of their use."""
         for folder in folders_above(path):
             self.read_folder(folder)
             if folder in self.roots:
@@ -270,14 +266,14 @@ class Project:
         return Suite(path, self.outline(path))
 
     def suites_in(self, folder: Path) -> tuple[Suite, ...]:
-        """Return the suites whose eval file lies in this very folder."""
+        """Return the suites whose eval file is in this folder itself."""
         return self.disk.once(
             (self, "suites", folder),
             lambda: tuple(self.suite(folder / name) for name in self._eval_files_in(folder)),
         )
 
     def _eval_files_in(self, folder: Path) -> Iterator[str]:
-        """Yield the names of the eval files in a folder: first those that every tool runs, then others."""
+        """Yield the names of the eval files in a folder, those with usual names first."""
         usual = self.names(folder).intersection(self.eval_names(folder / "eval.yaml"))
         others = {name for name in self.names(folder) - usual if _OTHER_EVAL_NAME.fullmatch(name)}
         yield from (name for name in (*sorted(usual), *sorted(others)) if self._is_eval(folder / name))
@@ -285,7 +281,7 @@ class Project:
     def tasks_with_id(self, suite: Suite, task_id: str) -> Iterator[Path]:
         """Yield the task files of a suite with this ``id``."""
         paths: Iterable[Path] = self.task_paths(suite).value
-        if self.disk.is_still:
+        if self.disk.caches_lookups:
             # Callers loop over all tasks of a suite: avoid a quadratic number of reads.
             by_id = self._by_written_id(suite)
             paths = (*by_id.get(task_id, ()), *by_id.get(None, ()))
@@ -301,12 +297,12 @@ class Project:
             for path in self.task_paths(suite).value:
                 found.setdefault(self._written_id(path), []).append(path)
                 checkpoint()
-            # Not before all are there: others may ask at the checkpoints.
+            # Fill it at once: other requests may read it at the checkpoints.
             known.update(found)
         return known
 
     def _written_id(self, path: Path) -> str | None:
-        """Return the ``id`` of a task file if a quick search finds it, None if only parsing can."""
+        """Return the ``id`` of a task file if a quick search finds it, None if it must be parsed."""
         return None if path in self.documents else self.disk.derived(path, "id", _written_id)
 
     def tasks_of(self, suite: Suite) -> Fact[tuple[Task, ...]]:
@@ -315,7 +311,7 @@ class Project:
         return Fact(paths.state, tuple(Task(path, self.outline) for path in paths.value), paths.why)
 
     def task_paths(self, suite: Suite) -> Fact[tuple[Path, ...]]:
-        """Return the paths of the same files; none of them is read."""
+        """Return the paths of the task files that the suite picks up, without reading them."""
         return self.disk.once((self, "tasks", suite.path), lambda: paths_of_suite(self.disk, suite))
 
     def task_ids(self, suite: Suite) -> Fact[tuple[str, ...]]:
@@ -332,16 +328,16 @@ class Project:
 
         For an eval file that is the suite itself, for a trigger file the suites of its folder.
         """
-        with self.disk.held_still():
+        with self.disk.cached_lookups():
             return self.disk.once((self, "suites of", path), lambda: self._suites_of(path, MOST_OF_FILE))
 
     def every_suite_of(self, path: Path) -> tuple[Suite, ...]:
-        """Return the same, however many suites share a folder of tasks: for a change that must miss none."""
-        with self.disk.held_still():
+        """Return all suites that a file belongs to, without the limit of ``suites_of``: for renames."""
+        with self.disk.cached_lookups():
             return self._suites_of(path, None)
 
     def knows_suites_of(self, path: Path) -> bool:
-        """Return whether ``suites_of`` is complete: an omitted suite may have what the others lack."""
+        """Return whether ``suites_of`` returns all suites of a file."""
         return next(islice(self.far.of(path), MOST_OF_FILE, None), None) is None
 
     def _suites_of(self, path: Path, most_far: int | None) -> tuple[Suite, ...]:
@@ -376,7 +372,7 @@ class Project:
     def _outline_in(self, text: Fact[str]) -> Outline:
         if text.known:
             return outline(self.disk.parsed(text.value))
-        # A run may read larger files than we do.
+        # A run may read larger files than the editor does.
         return replace(EMPTY, unreadable="" if text.why == TOO_LARGE else text.why)
 
     def names(self, folder: Path) -> frozenset[str]:
@@ -405,7 +401,7 @@ class Project:
             return configured_eval_name(document.tree)
         return self.disk.derived(config, "eval name", lambda text: configured_eval_name(parse(text.value)))
 
-    def _beside_eval(self, path: Path) -> bool:
+    def _is_next_to_eval(self, path: Path) -> bool:
         if path.name in TRIGGER_NAMES:
             return bool(self.suites_in(path.parent))
         return path.parent.name == "tasks" and bool(self.suites_in(path.parent.parent))
@@ -429,13 +425,13 @@ class Project:
 
 
 def _written_id(text: Fact[str]) -> str | None:
-    """Return the ``id`` if it is certainly one plain word, None if only a parse can tell."""
+    """Return the ``id`` if it is certainly one plain word, None if the text must be parsed."""
     found = _ID_LINE.findall(text.value)
     return found[0] or None if len(found) == 1 else None
 
 
 def configured_eval_name(tree: Tree) -> str | None:
-    """Return the name that a ``.waza.yaml`` gives eval files, None when it gives none that can be one."""
+    """Return the name of eval files in a ``.waza.yaml``, None without a valid one."""
     node = tree.root.get("files", "evalFile") if tree.root else None
     if node is None or node.kind != "scalar" or not node.value.strip():
         return None
@@ -444,39 +440,38 @@ def configured_eval_name(tree: Tree) -> str | None:
 
 
 MOST_OF_FILE = 16
-"""The most suites elsewhere that are searched for one file while it is written: their trees are cached."""
+"""The most suites in other folders that are searched for one file during typing: their trees are cached."""
 
 _Place = tuple["Path", int, str]
-"""A folder, how many levels below it the files lie, and their name when a glob names one file alone."""
+"""A folder, how many levels below it the files lie, and their name if a glob names a single file."""
 
 
 class FarSuites:
-    """A memory of them that all views of the same open folders share."""
+    """The suites whose globs leave their folder (``../tasks/*.yaml``), shared by all views of the same roots.
+
+    They are searched in the background; until ``is_known``, some may be missing.
+    """
 
     def __init__(self) -> None:
         self.version = 0
-        """Grows with each glob that is noted and was not known."""
+        """Grows with each new glob."""
         self._at: dict[_Place, list[Path]] = {}
-        """In the order of their paths, so that the result does not depend on when each was noted."""
+        """Sorted, so that the result does not depend on the order in which suites are read."""
         self._places: dict[Path, frozenset[_Place]] = {}
-        self._doubts = 1
-        self._known_since = 0
-        self._news: set[_Place] = set()
+        self.generation = 1
+        """Grows with each change of the disk. Pass the one from before a search to ``mark_complete``."""
+        self._complete_generation = 0
+        self._new: set[_Place] = set()
         self._unread: list[Path] | None = None
 
     @property
     def is_known(self) -> bool:
         """Return whether all suites of the workspace were read, and no change was reported since."""
-        return self._known_since == self._doubts
+        return self._complete_generation == self.generation
 
-    @property
-    def moment(self) -> int:
-        """The moment to pass to ``all_noted``, taken before the search begins."""
-        return self._doubts
-
-    def doubt(self) -> None:
-        """Take note that files have changed on the disk."""
-        self._doubts += 1
+    def note_change(self) -> None:
+        """Search again: files have changed on the disk."""
+        self.generation += 1
         self._unread = None
 
     def unread(self, folders: Callable[[], Iterable[Path]]) -> list[Path]:
@@ -485,13 +480,13 @@ class FarSuites:
             self._unread = list(folders())[::-1]
         return self._unread
 
-    def all_noted(self, moment: int) -> None:
-        """Take note that all suites of the workspace were read since a ``moment``."""
-        self._known_since = moment
+    def mark_complete(self, generation: int) -> None:
+        """Remember that all suites of the workspace were read, in the state of a ``generation``."""
+        self._complete_generation = generation
         self._unread = None
 
     def note(self, suite: Suite) -> None:
-        """Note where the globs of a suite lead."""
+        """Remember where the globs of a suite lead."""
         places = frozenset(_places_of(suite))
         before = self._places.get(suite.path, frozenset[_Place]())
         if places == before:
@@ -500,34 +495,23 @@ class FarSuites:
             self._at[place].remove(suite.path)
         for place in places - before:
             insort(self._at.setdefault(place, []), suite.path)
-            self._news.add(place)
+            self._new.add(place)
             self.version += 1
         self._places[suite.path] = places
 
     def of(self, path: Path) -> Iterator[Path]:
-        """Yield the eval files elsewhere that may pick up a file."""
+        """Yield the eval files whose globs may pick up a file from another folder."""
         for place in _places_around(path):
             yield from tuple(self._at.get(place, ()))
 
     def folders_of(self, eval_file: Path) -> tuple[Path, ...]:
-        """Return the folders in and below which a suite picks up what does not lie below its own."""
+        """Return the other folders in and below which a suite picks up tasks."""
         return tuple(folder for folder, _, _ in self._places.get(eval_file, ()))
 
-    def take_news(self) -> FarNews:
-        """Return the globs that were noted since the last call."""
-        news, self._news = self._news, set[_Place]()
-        return FarNews(news)
-
-
-class FarNews:
-    """Globs that were noted since the last call."""
-
-    def __init__(self, places: set[_Place]) -> None:
-        self._places = places
-
-    def concern(self, path: Path) -> bool:
-        """Return whether one of them may pick up a file."""
-        return bool(self._places) and not self._places.isdisjoint(_places_around(path))
+    def pop_new_globs(self, paths: Iterable[Path]) -> bool:
+        """Return whether a glob that is new since the last call may pick up one of these files."""
+        new, self._new = self._new, set[_Place]()
+        return bool(new) and any(not new.isdisjoint(_places_around(path)) for path in paths)
 
 
 def _places_around(path: Path) -> Iterator[_Place]:
@@ -538,7 +522,7 @@ def _places_around(path: Path) -> Iterator[_Place]:
 
 def _places_of(suite: Suite) -> Iterator[_Place]:
     for pattern in suite.outline.patterns:
-        # Nearly every glob stays where it is, and is read no further.
+        # Nearly all globs stay in their folder.
         segments = split_pattern(pattern) if ".." in pattern else []
         if not segments or segments[0] != ".." or segments[-1] == "..":
             continue

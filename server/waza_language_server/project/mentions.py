@@ -18,7 +18,7 @@ from waza_engine.spec.program_files import may_be_file
 from waza_language_server.project.skills import written_name
 from waza_language_server.project.suite_file import SuiteFile, scalar_text
 from waza_language_server.schema.locate import located_below, shape_at
-from waza_language_server.text.scalar_map import ScalarMap
+from waza_language_server.syntax.scalar_map import ScalarMap
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
@@ -80,7 +80,10 @@ def mentions(file: SuiteSource, tree: Tree, catalog: Catalog) -> Iterator[Mentio
     """Yield the names in a file, anchors left out."""
     if file.kind == "skill":
         # The tree of one that is open has the front matter alone.
-        yield from _in_skill(file.document.text if file.document is not None else tree.text)
+        text = file.document.text if file.document is not None else tree.text
+        name = written_name(text)
+        if name is not None:
+            yield _mention("skill", text, name, defines=True)
         return
     root = tree.root
     if root is None:
@@ -154,13 +157,13 @@ def anchor_at(tree: Tree, offset: int) -> Mention | None:
     """Return the anchor or the alias at an offset."""
     if tree.root is None or not tree.anchored:
         return None
-    first_behind: int | None = None
+    first_after: int | None = None
     for node in tree.root.from_offset(offset):
         start = node.span.start
         # An anchor precedes its node: nodes after those that begin next have no anchor at this offset.
         if start > offset:
-            first_behind = start if first_behind is None else first_behind
-            if start > first_behind:
+            first_after = start if first_after is None else first_after
+            if start > first_after:
                 return None
         for anchor in _anchors_of(tree, node):
             if Span(anchor.span.start - 1, anchor.span.end).contains(offset):
@@ -233,12 +236,3 @@ def _mention(
 def _around(tasks: list[tuple[int, int]], offset: int) -> int | None:
     index = bisect_right(tasks, offset, key=lambda task: task[0]) - 1
     return tasks[index][0] if index >= 0 and offset <= tasks[index][1] else None
-
-
-def _in_skill(text: str) -> Iterator[Mention]:
-    written = written_name(text)
-    if written is not None:
-        node, start = written.node, written.offset
-        shown = ScalarMap.of(written.matter, node).source_span(0, len(node.value))
-        whole = node.span.shifted(start)
-        yield Mention("skill", node.value.strip(), shown.shifted(start), True, whole)

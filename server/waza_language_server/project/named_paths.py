@@ -76,7 +76,7 @@ class PathsIn:
         bases = ((absolute.parent, None),) if is_absolute else self._bases(path, mention.schema_kind)
         for base, holder in bases:
             target = Path(os.path.normpath(base / written))
-            if self._project.disk.reach.around(path.parent).holds(target) and self._exists(target):
+            if self._project.disk.boundaries.around(path.parent).holds(target) and self._exists(target):
                 return NamedPath(target, base, holder, rest, is_absolute)
         return None
 

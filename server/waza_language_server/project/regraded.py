@@ -1,6 +1,6 @@
-"""Verdicts of recorded answers that were graded again here, laid over those of the record.
+"""Verdicts of recorded answers that were graded again in this session; they replace those of the record.
 
-They last until a newer run records others, and are not stored: the record of a run is never changed.
+They are valid until a newer run is recorded, and are not stored: the record of a run is never changed.
 """
 
 from __future__ import annotations
@@ -20,12 +20,10 @@ if TYPE_CHECKING:
     from waza_engine.spec.reading.scalars import Json
     from waza_language_server.project.recorded_values import Values
 
-MAX_KEPT = 20_000
-"""Verdicts that are remembered."""
 PENDING_AFTER_SECONDS = 0.1
-"""How long a live verdict of an older text is still shown."""
-MAX_ASKED = 10_000
-"""Tasks that were graded again and are remembered."""
+"""How long a live verdict of an older text stays visible."""
+MOST_TASKS = 10_000
+"""Tasks whose new verdicts are remembered."""
 
 
 @frozen()
@@ -120,10 +118,10 @@ class RegradedSuite:
 
 
 class Regradings:
-    """The newest of each task, by its suite."""
+    """The newest regraded results of each task and suite."""
 
     def __init__(self) -> None:
-        # By the path as text: every grader asks of every task, and paths take long to compare.
+        # Keyed by strings: every grader looks up every task, and paths are slow to compare.
         self._asked: dict[tuple[str, str], RegradedResult] = {}
         self._suites: dict[str, RegradedSuite] = {}
         self._tasks: dict[tuple[str, str], RegradedTask] = {}
@@ -131,27 +129,26 @@ class Regradings:
         """The last inputs and results of ``over``: it is called at each keystroke."""
         self._behind: dict[str, float] = {}
         """Since when the live verdicts of suites have lagged behind their texts."""
-        self._count = 0
         self.version = 0
-        """Another number whenever something else may be said."""
+        """Grows with each change."""
 
     def note_edit(self, suite: Path) -> None:
-        """Take note that a newer text of a suite is judged live."""
+        """Record that a newer text of a suite is being graded live."""
         self._behind.setdefault(str(suite), time.monotonic())
 
     def note_answer(self, suite: Path) -> None:
-        """Take note that the newest text of a suite is judged, or cannot be."""
+        """Record that the newest text of a suite was graded, or cannot be."""
         self._behind.pop(str(suite), None)
 
     def behind(self, suite: Path) -> Literal["no", "briefly", "long"]:
-        """Return whether the live verdicts of a suite are of an older text than the newest."""
+        """Return whether, and how long, the live verdicts of a suite are of an older text."""
         since = self._behind.get(str(suite)) if self._behind else None
         if since is None:
             return "no"
         return "briefly" if time.monotonic() - since < PENDING_AFTER_SECONDS else "long"
 
     def add(self, suite: Path, task: str, regraded: RegradedTask) -> None:
-        """Take what grading a task again has found; verdicts of graders that were not asked stay."""
+        """Add the regraded results of a task; verdicts of other graders stay."""
         self.version += 1
         known = self._tasks.pop((str(suite), task), None)
         if known is not None and known.timestamp == regraded.timestamp:
@@ -163,10 +160,9 @@ class Regradings:
                 or not ((before := known.graders.get(name)) and before.live and before.entry == one.entry)
             }
             regraded = replace(regraded, graders={**known.graders, **found})
-        self._count += len(regraded.graders) - (0 if known is None else len(known.graders))
         self._tasks[str(suite), task] = regraded
-        while len(self._tasks) > 1 and self._count > MAX_KEPT:
-            self._count -= len(self._tasks.pop(next(iter(self._tasks))).graders)
+        if len(self._tasks) > MOST_TASKS:
+            del self._tasks[next(iter(self._tasks))]
 
     def note_asked(
         self, suite: Path, task: str, regraded: RegradedTask, entries: Values, at: datetime, *, whole: bool
@@ -189,7 +185,7 @@ class Regradings:
                 concluded=regraded if judged_now else known.concluded if known.whole else None,
             )
         self._asked[str(suite), task] = asked
-        while len(self._asked) > MAX_ASKED:
+        if len(self._asked) > MOST_TASKS:
             del self._asked[next(iter(self._asked))]
 
     def note_suite(self, suite: Path, regraded: RegradedSuite) -> None:
@@ -214,7 +210,7 @@ class Regradings:
         return known[2]
 
     def again(self, suite: Path, task: TaskResult) -> RegradedResult | None:
-        """Return who has judged a task again as a whole, None when the verdict of its run holds."""
+        """Return the result of a task that was graded again as a whole, None without one."""
         known = self.asked(suite, task)
         if known is None or known.concluded is None or not known.concluded.graders:
             return None
@@ -257,26 +253,24 @@ class Regradings:
         }
 
     def drop(self, suite: Path, task: str, grader: str) -> None:
-        """Forget the result of a grader on a task: it is not updated any more."""
+        """Remove the result of a grader on a task, which is no longer updated."""
         known = self._tasks.get((str(suite), task))
         if known is not None and grader in known.graders:
             graders = {name: one for name, one in known.graders.items() if name != grader}
-            self._count -= 1
             self.version += 1
             self._tasks[str(suite), task] = replace(known, graders=graders)
 
     def forget_live(self, suite: Path, tasks: Collection[str]) -> None:
-        """Forget the live verdicts of some tasks: they are no longer updated."""
+        """Remove the live verdicts of some tasks, which are no longer updated."""
         for task in tasks:
             known = self._tasks.get((str(suite), task))
             if known is not None:
                 graders = {name: one for name, one in known.graders.items() if not one.live}
                 self.version += 1
-                self._count += len(graders) - len(known.graders)
                 self._tasks[str(suite), task] = replace(known, graders=graders)
 
     def hold(self, suite: Path, entries: Values, tasks: Collection[str]) -> None:
-        """Take the live verdicts of some tasks for those of the entries as they are written now."""
+        """Declare the live verdicts of some tasks valid for the current grader entries."""
         for task in tasks:
             known = self._tasks.get((str(suite), task))
             changed = {

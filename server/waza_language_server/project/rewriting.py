@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from waza_engine.checkpoint import checkpoint
 from waza_language_server.project.document import reader_of
 from waza_language_server.project.skills import written_name
+from waza_language_server.syntax.scalar_map import ScalarMap
 from waza_language_server.syntax.tree import Tree
-from waza_language_server.text.scalar_map import ScalarMap
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
@@ -32,17 +32,15 @@ def rewritten(
         if mention.kind == "anchor":
             found.append((place, value))
             continue
-        skill = written_name(place.text) if mention.kind == "skill" and mention.defines else None
-        if skill is not None:
-            text, node, start = skill.matter, skill.node, skill.offset
-        else:
+        node = written_name(place.text) if mention.kind == "skill" and mention.defines else None
+        if node is None:
             if place.uri not in trees:
                 trees[place.uri] = _tree(place, opened.get(place.uri))
-            root, start, text = trees[place.uri].root, 0, place.text
+            root = trees[place.uri].root
             node = root.at(mention.whole.start) if root is not None else None
         # A file may have changed since it was read.
-        if node is not None and node.span.shifted(start) == mention.whole:
-            found.append((replace(place, span=mention.whole), ScalarMap.of(text, node).write(value)))
+        if node is not None and node.span == mention.whole:
+            found.append((replace(place, span=mention.whole), ScalarMap.of(place.text, node).write(value)))
     return found
 
 

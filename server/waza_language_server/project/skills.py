@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.project.facts import Fact
+from waza_language_server.project.front_matter import front_matter
 from waza_language_server.syntax.tree import parse
 
 if TYPE_CHECKING:
@@ -16,36 +15,26 @@ if TYPE_CHECKING:
 
     from waza_language_server.syntax.nodes import Node
 
-_FRONT_MATTER = compiled_later(r"\A\ufeff?---[^\n]*\n(.*?)^---", re.DOTALL | re.MULTILINE)
-_LOOK_AT = 20_000
-"""Characters of a file in which the front matter ends."""
 
+def written_name(text: str) -> Node | None:
+    """Return the scalar of ``name`` in the front matter of a ``SKILL.md``, None when none is written.
 
-@frozen()
-class SkillName:
-    """The scalar of the ``name``, in the tree of the front matter alone, and where that begins."""
-
-    node: Node
-    matter: str
-    offset: int
-
-
-def written_name(text: str) -> SkillName | None:
-    """Return the ``name`` of the front matter of a ``SKILL.md``, None when none is written."""
-    matter = _FRONT_MATTER.search(text[:_LOOK_AT])
-    root = parse(matter[1]).root if matter else None
-    node = root.get("name") if root else None
-    if matter is None or node is None or node.kind != "scalar" or not node.value.strip():
-        return None
-    return SkillName(node, matter[1], matter.start(1))
+    Its offsets are those in the text.
+    """
+    return _written(text, "name")
 
 
 def written_description(text: str) -> str | None:
     """Return the ``description`` of the front matter of a ``SKILL.md``, None when none is written."""
-    matter = _FRONT_MATTER.search(text[:_LOOK_AT])
-    root = parse(matter[1]).root if matter else None
-    node = root.get("description") if root else None
-    return node.value.strip() or None if node is not None and node.kind == "scalar" else None
+    node = _written(text, "description")
+    return node.value.strip() if node is not None else None
+
+
+def _written(text: str, key: str) -> Node | None:
+    matter = front_matter(text)
+    root = parse(matter.text).root if matter.opened and matter.closed else None
+    node = root.get(key) if root is not None else None
+    return node if node is not None and node.kind == "scalar" and node.value.strip() else None
 
 
 def skill_name(text: Fact[str]) -> str | None:
@@ -53,7 +42,7 @@ def skill_name(text: Fact[str]) -> str | None:
     if text.absent:
         return None
     written = written_name(text.value)
-    return written.node.value.strip() if written is not None else ""
+    return written.value.strip() if written is not None else ""
 
 
 _MEANT, _ALIKE, _OF_A_WORKSPACE, _UNRELATED = range(4)

@@ -64,7 +64,7 @@ class _Skills:
     def __init__(self, project: Project, suite: Suite) -> None:
         self._project = project
         self._folder = suite.folder
-        self._boundary = project.disk.reach.around(suite.folder)
+        self._boundary = project.disk.boundaries.around(suite.folder)
         self._looked_at = 0
 
     def found(self, listed: list[str]) -> dict[Path, str]:

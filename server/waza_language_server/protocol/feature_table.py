@@ -34,7 +34,7 @@ from waza_language_server.protocol.own_requests import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from waza_language_server.protocol.server import WazaServer
+    from waza_language_server.protocol.connection import ClientConnection
 
 
 @frozen()
@@ -54,13 +54,13 @@ class Feature:
     built_in: bool = False
 
     @property
-    def function(self) -> Callable[[WazaServer, Any], Any]:
+    def function(self) -> Callable[[ClientConnection, Any], Any]:
         """Return the handler of the message; its module is imported at the first call."""
 
-        def handle(ls: WazaServer, params: Any) -> Any:
+        def handle(ls: ClientConnection, params: Any) -> Any:
             return _load(self.handler)(ls, params)
 
-        async def handle_awaited(ls: WazaServer, params: Any) -> Any:
+        async def handle_awaited(ls: ClientConnection, params: Any) -> Any:
             return await _load(self.handler)(ls, params)
 
         return handle if self.when == "at once" else handle_awaited
@@ -217,11 +217,11 @@ PULLED_WORKSPACE_DIAGNOSTICS = Feature(types.WORKSPACE_DIAGNOSTIC, "documents.pu
 """Both only for clients that ask for diagnostics themselves, which then get none pushed."""
 
 
-async def execute(ls: WazaServer, params: types.ExecuteCommandParams) -> Any:
+async def execute(ls: ClientConnection, params: types.ExecuteCommandParams) -> Any:
     """Execute a command."""
     place = COMMANDS.get(params.command)
     if place is None:
-        from waza_language_server.protocol.services.run_requests import refused
+        from waza_language_server.protocol.messages import refused
 
         raise refused(f"There is no command {params.command:.100}.")
     return await _load(place)(ls, params.arguments or (), params.work_done_token)

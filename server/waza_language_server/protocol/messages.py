@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from typing import Any, Literal, NoReturn, TypeGuard, cast
 
+from pygls.exceptions import JsonRpcException
+
 from waza_engine.frozen import frozen
 
 Message = dict[str, Any]
@@ -22,6 +24,7 @@ INTERNAL_ERROR = -32603
 NOT_INITIALIZED = -32002
 REQUEST_CANCELLED = -32800
 CONTENT_MODIFIED = -32801
+REQUEST_FAILED = -32803
 
 
 class OutdatedError(Exception):
@@ -115,6 +118,13 @@ def with_version(message: Message) -> Message:
         return message
     numbered = {**cast("Message", named), "version": number}
     return {**message, "params": {**cast("Message", params), "textDocument": numbered}}
+
+
+def refused(reason: str, code: int = INVALID_PARAMS) -> JsonRpcException:
+    """Return the error that answers a command which is not carried out."""
+    from waza_language_server.text.labels import message
+
+    return JsonRpcException(message=message(reason), code=code)
 
 
 def _refuse(constant: str) -> NoReturn:

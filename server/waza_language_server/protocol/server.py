@@ -1,27 +1,19 @@
 """The language server of one client: its services, and the handlers of its messages.
 
 Architecture invariant: before the client is answered for the first time nothing is imported but ``pygls``;
-handlers are imported with their first messages. Only this package knows the protocol.
+handlers are imported with their first messages, services when they are first used. Only this package knows
+the protocol.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
-from functools import partial
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
-from pygls.exceptions import (
-    FeatureRequestError,
-    JsonRpcException,
-    JsonRpcInternalError,
-)
-from pygls.lsp.server import LanguageServer
 
-from waza_engine import __version__
-from waza_language_server.protocol.client import ClientAbilities, ClientOptions
+from waza_language_server.protocol.connection import ClientConnection
 from waza_language_server.protocol.feature_table import (
     COMMANDS,
     FEATURES,
@@ -29,15 +21,12 @@ from waza_language_server.protocol.feature_table import (
     PULLED_WORKSPACE_DIAGNOSTICS,
     execute,
 )
-from waza_language_server.protocol.pygls_internals import Protocol
-from waza_language_server.protocol.turns import Turns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable
-
     from waza_language_server.engine.runs import Run, RunKey, Runs
     from waza_language_server.protocol.services.active_runs import ExternalRuns
     from waza_language_server.protocol.services.affected import AffectedTasks
+    from waza_language_server.protocol.services.changes import Changes
     from waza_language_server.protocol.services.engine_answers import (
         EnginePrices,
         Estimates,
@@ -48,170 +37,162 @@ if TYPE_CHECKING:
     from waza_language_server.protocol.services.live_sources import LiveBaselines
     from waza_language_server.protocol.services.pending_hints import PendingHints
     from waza_language_server.protocol.services.progress_bars import ProgressBars
-    from waza_language_server.protocol.services.refresh import Refresh
-    from waza_language_server.protocol.services.run_requests import RunSettings
+    from waza_language_server.protocol.services.refresh import RefreshRequests
+    from waza_language_server.protocol.services.run_settings import RunSettings
     from waza_language_server.protocol.services.schedule import Diagnostics
     from waza_language_server.protocol.services.sent_tokens import SentTokens
     from waza_language_server.protocol.services.session import Session
     from waza_language_server.protocol.services.workspace_problems import WorkspaceProblems
 
-log = logging.getLogger(__name__)
 
-
-class Service:
-    """A service, made at its first use by a function of the server: ``place`` names it in ``services``."""
-
-    def __init__(self, place: str) -> None:
-        self._place = place
-        self._name = ""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, ls: WazaServer | None, owner: type) -> Any:
-        if ls is None:
-            return self
-        module, _, function = self._place.rpartition(".")
-        make = getattr(import_module(f"waza_language_server.protocol.services.{module}"), function)
-        # From now on the attribute of the object hides this one.
-        made = ls.__dict__[self._name] = make(ls)
-        return made
-
-
-def service(place: str) -> Any:
-    """Return a service as an attribute of the server, whose annotation is its type."""
-    return Service(place)
-
-
-class WazaServer(LanguageServer):
-    """One client's server: the messages to the client, and the services that its handlers share."""
-
-    protocol: Protocol  # pyright: ignore[reportIncompatibleVariableOverride] - set once, by the base class
-
-    session: Session = service("session.begun_session")
-    """The open documents and the project around them."""
-    refresh: Refresh = service("refresh.Refresh")
-    """The changes, and the refresh requests to the client."""
-    diagnostics: Diagnostics = service("shown_problems.diagnostics")
-    """The problems of the open documents."""
-    workspace_problems: WorkspaceProblems[str] = service("shown_problems.workspace_problems")
-    """The problems of the suite files that are not open, as JSON."""
-    plug_in_types: PlugInTypes = service("engine_answers.PlugInTypes")
-    """The grader types of plug-ins."""
-    sent_tokens: SentTokens = service("sent_tokens.SentTokens")
-    """The semantic tokens that the client has of each document."""
-    pending_hints: PendingHints = service("pending_hints.PendingHints")
-    """The documents whose hints wait for results."""
-    runs: Runs = service("active_runs.active_runs")
-    """The runs of the engine."""
-    progress_bars: ProgressBars = service("progress_bars.ProgressBars")
-    """The progress bars of runs."""
-    external_runs: ExternalRuns = service("active_runs.external_runs")
-    """The runs that others have begun."""
-    live: LiveSessions = service("live.LiveSessions")
-    """The recorded answers that are graded again as their suites are edited."""
-    baselines: LiveBaselines = service("live_sources.LiveBaselines")
-    """The recorded baselines of live verdicts."""
-    estimates: Estimates = service("engine_answers.Estimates")
-    """The estimates of cost and duration of runs."""
-    histories: RunHistories = service("engine_answers.RunHistories")
-    """The run histories of suites."""
-    model_prices: EnginePrices = service("engine_answers.EnginePrices")
-    """The prices of models."""
-    affected: AffectedTasks = service("affected.AffectedTasks")
-    """The tasks that have changed since their newest results."""
-    run_settings: RunSettings = service("run_requests.RunSettings")
-    """The client's settings for runs."""
+class WazaServer(ClientConnection):
+    """One client's server: it creates the services that the handlers share."""
 
     def __init__(self) -> None:
-        cast("Any", super()).__init__("waza-language-server", __version__, protocol_cls=Protocol)
-        self.abilities = ClientAbilities()
-        self.options = ClientOptions()
-        self._told: set[str] = set()
-        """Messages that were shown to the user once and are not shown again."""
-        self.ended = asyncio.Event()
-        """Set when the server has nothing left to do but to exit."""
-        self.is_closing = False
-        """True if nothing may be started any more: the server is shutting down."""
+        super().__init__()
         self.harness_work: dict[RunKey, asyncio.Task[Any]] = {}
         """The active commands on files of agent-eval-harness."""
-        self.turns = Turns()
-        """The order of analysis and answers."""
-        self._background: set[asyncio.Task[Any]] = set()
-        self.on_client: Callable[[int], None] = lambda _pid: None
-        """Called with the process id of the client, which the server does not outlive."""
 
-    @property
-    def trusted(self) -> bool:
-        """Return whether code of this workspace may run."""
-        return self.options.trusted
+    @cached_property
+    def session(self) -> Session:
+        """The open documents and the project around them."""
+        from waza_language_server.protocol.services.session import client_session
 
-    def made(self, name: str) -> Any:
+        return client_session(self, self.run_settings, self.refresh)
+
+    @cached_property
+    def changes(self) -> Changes:
+        """The changes of files, results and settings, and what they make outdated."""
+        from waza_language_server.protocol.services.changes import Changes
+
+        return Changes(
+            self, self.session, self.diagnostics, self.refresh, self.existing_service, lambda: self.live
+        )
+
+    @cached_property
+    def refresh(self) -> RefreshRequests:
+        """The refresh requests to the client."""
+        from waza_language_server.protocol.services.refresh import RefreshRequests
+
+        return RefreshRequests(self)
+
+    @cached_property
+    def diagnostics(self) -> Diagnostics:
+        """The problems of the open documents."""
+        from waza_language_server.protocol.services.shown_problems import client_diagnostics
+
+        def need_types() -> None:
+            self.plug_in_types.need()
+
+        return client_diagnostics(self, self.session, need_types)
+
+    @cached_property
+    def workspace_problems(self) -> WorkspaceProblems[str]:
+        """The problems of the suite files that are not open, as JSON."""
+        from waza_language_server.protocol.services.shown_problems import client_workspace_problems
+
+        return client_workspace_problems(self, self.session)
+
+    @cached_property
+    def plug_in_types(self) -> PlugInTypes:
+        """The grader types of plug-ins."""
+        from waza_language_server.protocol.services.engine_answers import PlugInTypes
+
+        return PlugInTypes(self, self.runs, self.session, self.changes)
+
+    @cached_property
+    def sent_tokens(self) -> SentTokens:
+        """The semantic tokens that the client has of each document."""
+        from waza_language_server.protocol.services.sent_tokens import SentTokens
+
+        return SentTokens()
+
+    @cached_property
+    def pending_hints(self) -> PendingHints:
+        """The documents whose hints wait for results."""
+        from waza_language_server.protocol.services.pending_hints import PendingHints
+
+        return PendingHints(self, self.session, self.changes, self.refresh)
+
+    @cached_property
+    def runs(self) -> Runs:
+        """The runs of the engine."""
+        from waza_language_server.protocol.services.active_runs import client_runs
+
+        return client_runs(self, self.session, self.changes, self.refresh)
+
+    @cached_property
+    def progress_bars(self) -> ProgressBars:
+        """The progress bars of runs."""
+        from waza_language_server.protocol.services.progress_bars import ProgressBars
+
+        return ProgressBars(self)
+
+    @cached_property
+    def external_runs(self) -> ExternalRuns:
+        """The runs that others have begun."""
+        from waza_language_server.protocol.services.active_runs import ExternalRuns
+
+        return ExternalRuns(lambda: None if self.is_closing else self.changes.scores_changed())
+
+    @cached_property
+    def live(self) -> LiveSessions:
+        """The recorded answers that are graded again as their suites are edited."""
+        from waza_language_server.protocol.services.live import LiveSessions
+
+        return LiveSessions(self, self.session, self.diagnostics, self.refresh, self.runs, self.baselines)
+
+    @cached_property
+    def baselines(self) -> LiveBaselines:
+        """The recorded baselines of live verdicts."""
+        from waza_language_server.protocol.services.live_sources import LiveBaselines
+
+        return LiveBaselines()
+
+    @cached_property
+    def estimates(self) -> Estimates:
+        """The estimates of cost and duration of runs."""
+        from waza_language_server.protocol.services.engine_answers import Estimates
+
+        return Estimates(self, self.runs, self.refresh, self.run_settings)
+
+    @cached_property
+    def histories(self) -> RunHistories:
+        """The run histories of suites."""
+        from waza_language_server.protocol.services.engine_answers import RunHistories
+
+        return RunHistories(self, self.runs, self.refresh, self.session)
+
+    @cached_property
+    def model_prices(self) -> EnginePrices:
+        """The prices of models."""
+        from waza_language_server.protocol.services.engine_answers import EnginePrices
+
+        return EnginePrices(self, self.runs, self.refresh)
+
+    @cached_property
+    def affected(self) -> AffectedTasks:
+        """The tasks that have changed since their newest results."""
+        from waza_language_server.protocol.services.affected import AffectedTasks
+
+        return AffectedTasks(self, self.runs, self.refresh, self.run_settings, self.session, self.diagnostics)
+
+    @cached_property
+    def run_settings(self) -> RunSettings:
+        """The client's settings for runs."""
+        from waza_language_server.protocol.services.run_settings import RunSettings
+
+        return RunSettings(self)
+
+    def existing_service(self, name: str) -> Any:
         """Return a service if it was used before, else None."""
         return self.__dict__.get(name)
-
-    def in_background(self, work: Coroutine[Any, Any, object]) -> None:
-        """Begin work that no request waits for."""
-        task = asyncio.get_running_loop().create_task(work)
-        # The loop alone would not keep it alive.
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
-
-    @property
-    def judges_live(self) -> bool:
-        """Return whether edits are graded on recorded trials: only where code of the workspace may run."""
-        return self.trusted and self.options.live != "off" and not self.is_closing
 
     @property
     def active_runs(self) -> tuple[Run, ...]:
         """The runs that have not ended; asking starts nothing."""
-        runs: Runs | None = self.made("runs")
+        runs: Runs | None = self.existing_service("runs")
         return runs.active if runs is not None else ()
-
-    def tell(self, kind: types.MessageType, text: str) -> None:
-        """Show the user a message; text from files cannot create links in it."""
-        from waza_language_server.text.labels import message
-
-        self.window_show_message(types.ShowMessageParams(type=kind, message=message(text)))
-
-    async def ask(self, kind: types.MessageType, text: str, titles: Iterable[str]) -> str | None:
-        """Ask the user, and return the chosen title; None if there is none, or the client cannot ask."""
-        from waza_language_server.text.labels import message
-
-        if not self.abilities.asks_the_user:
-            return None
-        buttons = [types.MessageActionItem(title) for title in titles]
-        question = types.ShowMessageRequestParams(kind, message(text), buttons)
-        try:
-            if self.options.confirms:
-                from waza_language_server.protocol.own_requests import CONFIRM
-
-                # A message may be hidden, and what waits for its answer would look dead.
-                choices = [button.title for button in buttons]
-                asked = {"message": text, "choices": choices, "pick": kind is types.MessageType.Info}
-                chosen: object = await self.protocol.send_request_async(CONFIRM, asked)
-                return chosen if isinstance(chosen, str) else None
-            answer = await self.window_show_message_request_async(question)
-        except JsonRpcException:
-            return None
-        return answer.title if answer is not None else None
-
-    def tell_once(self, topic: str, kind: types.MessageType, text: str) -> None:
-        """Show the user a message, at most once a session for each topic."""
-        if topic not in self._told:
-            self._told.add(topic)
-            self.tell(kind, text)
-
-    def report_server_error(self, error: Exception, source: Any) -> None:
-        """Log what went wrong; failed requests are answered with it, of the others the user hears once."""
-        if isinstance(error, JsonRpcException) and not isinstance(error, JsonRpcInternalError):
-            log.info("A request was refused: %s", error.message)
-            return
-        details = cast("dict[str, Any]", getattr(error, "data", None) or {})
-        log.error("%s\n%s", error, "".join(details.get("traceback", ())), exc_info=error.__cause__)
-        if source is not FeatureRequestError:
-            text = f"The Waza language server had an internal error; its log has the details. ({error})"
-            self.tell_once("mistake", types.MessageType.Error, text)
 
     def leave(self, _params: object = None) -> None:
         """End the server: what runs first, within little more than a second."""
@@ -229,13 +210,13 @@ class WazaServer(LanguageServer):
         """End the engine and its runs, and start none any more; returns when they are gone."""
         self.is_closing = True
         self.turns.end()
-        if self.made("runs") is not None:
+        if self.existing_service("runs") is not None:
             await self.runs.close()
 
     def kill_now(self) -> None:
         """End everything that was started, without waiting."""
         self.is_closing = True
-        if self.made("runs") is not None:
+        if self.existing_service("runs") is not None:
             self.runs.kill_now()
 
     def register_pull_diagnostics(self) -> None:

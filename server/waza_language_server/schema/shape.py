@@ -142,6 +142,9 @@ class Shape:
         """Return the replacement of something deprecated."""
         return self.schema.get("x-waza-replaced-by", self.versions.get("instead"))
 
+    deprecation = _Annotation[str]("x-waza-deprecation", "")
+    """The advice for something deprecated that has no replacement, "" if it has one."""
+
     @cached_property
     def kind(self) -> str | None:
         """Return the kind of the value, such as ``grader``, ``python.assertion`` or ``regex``."""

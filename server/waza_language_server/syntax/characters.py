@@ -13,6 +13,7 @@ from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
+# Compiled at first use: such large character sets take milliseconds.
 _STOOD_IN = compiled_later("[\U00100000-\U0010ffff]")
 
 _REFUSED = compiled_later("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
@@ -76,6 +77,3 @@ def refused_faults(text: str) -> Iterator[SyntaxFault]:
         span = Span(match.start(), match.end())
         remove = Fix("Remove the invisible character", (Edit(span, ""),), preferred=True)
         yield SyntaxFault(span, f"This is {name}, {why}; delete it.", "control-character", fixes=(remove,))
-
-
-# Compiled when a text first needs it: such large character sets take milliseconds.

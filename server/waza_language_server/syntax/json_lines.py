@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 from waza_engine.checkpoint import checkpoint
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.green import Green, Placed
-from waza_language_server.syntax.json_tree import read_value, unreadable
+from waza_language_server.syntax.json_tree import read_value
 from waza_language_server.syntax.nodes import Node
-from waza_language_server.syntax.tree import MOST_FAULTS, Tree, merged
+from waza_language_server.syntax.tree import MOST_FAULTS, Tree, merged, unreadable
 from waza_language_server.text.span import Span
 
 _LINES_PER_CHECKPOINT = 100
@@ -24,8 +24,8 @@ _LINES_PER_CHECKPOINT = 100
 
 def parse_json_lines(text: str, previous: Tree | None = None) -> Tree:
     """Parse a text. ``previous`` is the tree of an earlier version of the same document, if there is one."""
-    refused = unreadable(text, parse_json_lines, "; `waza-language-server check` reads it")
-    if refused is not None:
+    advice = "; `waza-language-server check` reads it"
+    if (refused := unreadable(text, parse_json_lines, advice)) is not None:
         return refused
     known = _known_lines(previous)
     children: list[Placed] = []

@@ -19,12 +19,11 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.json_numbers import unreadable_number
 from waza_engine.spec.reading.yaml_faults import MAX_DEPTH, sentence
-from waza_language_server.syntax import characters
 from waza_language_server.syntax.events import duplicate_keys
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.green import Green, Placed, Style, names_of
 from waza_language_server.syntax.nodes import Node
-from waza_language_server.syntax.tree import MOST_FAULTS, Reader, Tree, merged
+from waza_language_server.syntax.tree import MOST_FAULTS, Tree, merged, unreadable
 from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.span import Span
 
@@ -59,8 +58,7 @@ _NOTHING_KNOWN: _Known = {}
 
 def parse_json(text: str, previous: Tree | None = None) -> Tree:
     """Parse a text. ``previous`` is the tree of an earlier version of the same document, if there is one."""
-    refused = unreadable(text, parse_json)
-    if refused is not None:
+    if (refused := unreadable(text, parse_json)) is not None:
         return refused
     root, faults, guesses = read_value(text, 1 if text.startswith("\ufeff") else 0, _known_items(previous))
     node = Node(root.green, root.offset) if root is not None else None
@@ -76,19 +74,6 @@ def read_value(
     reader = _Reader(text, at, known)
     root = reader.read()
     return root, sorted(reader.faults, key=lambda fault: (fault.span.start, fault.span.end)), reader.guesses
-
-
-def unreadable(text: str, reader: Reader, advice: str = "") -> Tree | None:
-    """Return the tree without nodes of a text that is too long or not text, None for any other text."""
-    if len(text) > characters.MAX_CHARACTERS:
-        longest = characters.MAX_CHARACTERS
-        message = f"The file has more than {longest:,} characters, so it is not checked here{advice}."
-    elif characters.is_binary(text):
-        message = "The file is not text; write it as JSON in UTF-8."
-    else:
-        return None
-    fault = SyntaxFault(Span(0, min(1, len(text))), message, "not-text")
-    return Tree(text, None, (fault,), read_again=reader)
 
 
 def _known_items(previous: Tree | None) -> _Known:

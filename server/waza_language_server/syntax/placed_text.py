@@ -9,12 +9,12 @@ from waza_engine.later_patterns import compiled_later
 from waza_language_server.syntax.author_style import indent_step, line_break
 from waza_language_server.syntax.frames import column_of, line_start_of
 from waza_language_server.syntax.nodes import Entry, Node
+from waza_language_server.syntax.scalar_writing import plain_or_quoted
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.syntax.tried_edits import (
     Edits,
 )
 from waza_language_server.text.edit import Edit
-from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
 
 

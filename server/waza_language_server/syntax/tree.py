@@ -101,11 +101,8 @@ _newest: deque[tuple[Tree, Tree]] = deque(maxlen=1)
 
 def _read(text: str, previous: Tree | None) -> Tree:
     known = Known(previous.layout.sections if previous is not None and previous.layout is not None else ())
-    if len(text) > characters.MAX_CHARACTERS:
-        longest = characters.MAX_CHARACTERS
-        return _unreadable(text, f"The file has more than {longest:,} characters, so it is not checked here.")
-    if characters.is_binary(text):
-        return _unreadable(text, "The file is not text; write it as YAML in UTF-8.")
+    if (unread := unreadable(text)) is not None:
+        return unread
     start = 1 if text.startswith("\ufeff") else 0
     body, refused = text, ()
     if characters.has_refused(text[start:]):
@@ -113,6 +110,19 @@ def _read(text: str, previous: Tree | None) -> Tree:
         refused = tuple(fault.shifted(start) for fault in characters.refused_faults(text[start:]))
     layout = lay_out(body, start, known)
     return _tree(text, layout, refused)
+
+
+def unreadable(text: str, reader: Reader | None = None, advice: str = "") -> Tree | None:
+    """Return a tree without nodes for a text that is too long or binary, None for any other text."""
+    if len(text) > characters.MAX_CHARACTERS:
+        longest = characters.MAX_CHARACTERS
+        message = f"The file has more than {longest:,} characters, so it is not checked here{advice}."
+    elif characters.is_binary(text):
+        message = f"The file is not text; write it as {'YAML' if reader is None else 'JSON'} in UTF-8."
+    else:
+        return None
+    fault = SyntaxFault(Span(0, min(1, len(text))), message, "not-text")
+    return Tree(text, None, (fault,), read_again=reader)
 
 
 def _tree(text: str, layout: Layout, refused: tuple[SyntaxFault, ...]) -> Tree:
@@ -205,7 +215,3 @@ def _unknown_anchors(pieces: list[tuple[int, Piece]]) -> Iterator[SyntaxFault]:
                 message = sentence(unknown_anchor(name))
                 yield SyntaxFault(Span(begin, end).shifted(start), message, "unknown-anchor")
         known.update(piece.anchors)
-
-
-def _unreadable(text: str, message: str) -> Tree:
-    return Tree(text, None, (SyntaxFault(Span(0, min(1, len(text))), message, "not-text"),))

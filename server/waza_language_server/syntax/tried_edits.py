@@ -13,10 +13,9 @@ from waza_engine.spec.reading.scalars import Json
 from waza_language_server.syntax.green import Green
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree, parse
-from waza_language_server.text.edit import Edit, composed
+from waza_language_server.text.edit import Edit, Edits, composed
 from waza_language_server.text.span import Span
 
-Edits = tuple[Edit, ...]
 Path = tuple[str | int, ...]
 _KEY = compiled_later(r"[\w.$-]+")
 _SURROGATE = compiled_later(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")

@@ -86,7 +86,7 @@ def test_a_folder_whose_eval_file_is_a_pipe(tmp_path: Path) -> None:
         ("reviews.jsonl", ""),
         (".waza/results/x.json", ""),
         (".waza/results/x.partial.jsonl", ""),
-        (".waza/results/history.sqlite", ""),
+        (".waza/results/history.index", ""),
         (".waza/.gitignore", ""),
         ("results/x.json", ""),
     ],

@@ -183,7 +183,7 @@ def test_the_listener_of_a_package_gets_the_events(tmp_path: Path, monkeypatch: 
     monkeypatch.syspath_prepend(str(EXAMPLE))
     monkeypatch.chdir(tmp_path)
     heard: list[RunEvent] = []
-    tell = Telemetry(TelemetryOptions(listeners=(name,))).heard_by(heard.append)
+    tell = Telemetry(TelemetryOptions(listeners=(name,))).with_listeners(heard.append)
     events = [
         RunEvent("r", 1, "graded", task="a", grader="says", passed=passed, message="no")
         for passed in (True, False)
@@ -206,7 +206,7 @@ def test_a_listener_that_raises_ends_no_run(
 
     monkeypatch.setattr("waza_engine.commands.telemetry._loaded", loaded)
     heard: list[RunEvent] = []
-    tell = Telemetry(TelemetryOptions(listeners=("odd",))).heard_by(heard.append)
+    tell = Telemetry(TelemetryOptions(listeners=("odd",))).with_listeners(heard.append)
     for number in (1, 2):
         tell(RunEvent("r", number, "started"))
     assert len(heard) == 2

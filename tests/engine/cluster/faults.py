@@ -22,6 +22,7 @@ import psutil
 from tests.engine.cluster.ledgers import LedgerSuite, kill
 from tests.engine.suites import GREETS, task, write_suite
 from waza_engine.cluster.addresses import ClusterAddress
+from waza_engine.cluster.dask_backend import backends_of
 from waza_engine.cluster.dask_cluster import DaskCluster
 from waza_engine.results.record import RunOutcome
 from waza_engine.runs.events.stream import RunEvent
@@ -45,7 +46,7 @@ def disturbed(
 ) -> Disturbed:
     """Run a suite, and disturb a worker so often, each time when a random number of trials has ended."""
     chance = random.Random(seed)
-    prepared = prepare(RunSettings(path, shard=shard), backend=cluster.backend)
+    prepared = prepare(RunSettings(path, shard=shard), backend=backends_of(cluster))
     moments = sorted(chance.sample(range(prepared.total * 9 // 10), faults))
     ended, done = threading.Semaphore(0), list[int]()
     over = threading.Event()

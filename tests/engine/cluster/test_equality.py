@@ -18,6 +18,7 @@ from tests.engine.cluster.test_local_cluster import EXAMPLES, document
 from tests.engine.runs.recorded_runs import records, rewritten
 from tests.engine.suites import task, write_suite
 from tests.shared_corpus import needs_corpus, writable_suites
+from waza_engine.cluster.dask_backend import backends_of
 from waza_engine.cluster.dask_cluster import DaskCluster
 from waza_engine.commands.merge import merged_document
 from waza_engine.results.codec.runs import run_of
@@ -53,8 +54,10 @@ def is_equal_everywhere(path: Path, cluster: DaskCluster) -> bool:
     threads = recorded(path, ThreadBackend)
     if threads is None:
         return False
-    workers = recorded(path, cluster.backend)
-    shards = [recorded(path, cluster.backend, shard=f"{number}/{SHARDS}") for number in range(1, SHARDS + 1)]
+    workers = recorded(path, backends_of(cluster))
+    shards = [
+        recorded(path, backends_of(cluster), shard=f"{number}/{SHARDS}") for number in range(1, SHARDS + 1)
+    ]
     assert workers is not None
     whole = comparable(read_recording(threads).document)
     assert comparable(read_recording(workers).document) == whole, path

@@ -22,6 +22,7 @@ from tests.engine.executors.agents import write_agent
 from tests.engine.runs.test_skill_evals import trigger_list
 from tests.engine.suites import task, write_suite
 from tests.patience import staying
+from waza_engine.cluster.dask_backend import backends_of
 from waza_engine.cluster.dask_cluster import DaskCluster
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
@@ -93,7 +94,7 @@ def test_results_with_hooks_and_trigger_prompts_equal_those_of_threads(
         told = sorted(re.sub(r'"cost_usd": [0-9.]+, ', "", event) for event in without_times(events))
         return document(outcome), told
 
-    workers, told = found(cluster.backend)
+    workers, told = found(backends_of(cluster))
     threads, also_told = found(ThreadBackend)
     assert workers == threads
     assert told == also_told
@@ -101,7 +102,7 @@ def test_results_with_hooks_and_trigger_prompts_equal_those_of_threads(
 
 def test_a_list_of_trigger_prompts_has_the_results_of_threads(cluster: DaskCluster, tmp_path: Path) -> None:
     path = trigger_list(tmp_path)
-    workers, _ = executed(path, cluster.backend, trials=3)
+    workers, _ = executed(path, backends_of(cluster), trials=3)
     threads, _ = executed(path, ThreadBackend, trials=3)
     assert [trigger.asked for trigger in workers.triggers] == [3, 3]
     assert document(workers) == document(threads)
@@ -168,7 +169,7 @@ def test_a_worker_killed_in_a_trigger_prompt_loses_it_and_it_is_paid_again_on_re
         until(lambda: {*tried(tmp_path)} == {"yes", "please", "not"}, "a prompt has not ended")
         kill(worker_of_prompt(tmp_path, "slow"))
 
-    outcome, _ = executed(path, cluster.backend, kill_worker)
+    outcome, _ = executed(path, backends_of(cluster), kill_worker)
     assert set(asked(tmp_path).values()) == {1}
     lost = errors(outcome)
     assert [*lost] == ["slow"]
@@ -198,7 +199,7 @@ def test_a_cancelled_run_ends_its_trigger_prompts_and_says_that_they_were_sent(
         seen.extend(tried(tmp_path))
         cancellation.request(by_person=True)
 
-    outcome, events = executed(path, cluster.backend, cancel, cancellation=cancellation)
+    outcome, events = executed(path, backends_of(cluster), cancel, cancellation=cancellation)
     assert sorted(seen) == ["not", "yes"]
     assert outcome.status == "canceled"
     assert events[-1].kind == "ended"
@@ -215,7 +216,7 @@ def tried(folder: Path) -> list[str]:
 
 def test_a_limit_holds_for_the_trigger_prompts_of_all_workers(cluster: DaskCluster, tmp_path: Path) -> None:
     path = prompts_suite(tmp_path, *(f"p{number}" for number in range(40)))
-    outcome, _ = executed(path, cluster.backend, max_tokens=1000)
+    outcome, _ = executed(path, backends_of(cluster), max_tokens=1000)
     sent = asked(tmp_path).total()
     assert outcome.spending is not None
     assert outcome.spending.tokens == 100 * sent
@@ -251,7 +252,7 @@ def test_a_task_whose_worker_is_lost_is_prepared_again_where_its_trials_go_on(
         assert not others, "another worker has a trial of the task"
         kill(json.loads(lease.read_bytes())["process"]["pid"])
 
-    outcome, _ = executed(path, cluster.backend, kill_worker)
+    outcome, _ = executed(path, backends_of(cluster), kill_worker)
     assert statuses(outcome) == {"a": ["passed", "passed"]}
     lost, *hooks_run = log.read_text().split()
     assert lost == "before_task"

@@ -25,6 +25,7 @@ from tests.scripted_model import Answer
 from waza_engine.cluster import local_workers
 from waza_engine.cluster.addresses import ClusterAddress
 from waza_engine.cluster.certificates import make_certificates
+from waza_engine.cluster.dask_backend import backends_of
 from waza_engine.cluster.dask_cluster import DaskCluster
 from waza_engine.results.codec.runs import run_document
 from waza_engine.results.conclusion import conclude
@@ -71,7 +72,7 @@ def test_results_equal_those_of_threads(
 ) -> None:
     path = copied_examples / suite / "eval.yaml"
     threads, told = executed(path, ThreadBackend, baseline=baseline)
-    workers, also_told = executed(path, cluster.backend, baseline=baseline)
+    workers, also_told = executed(path, backends_of(cluster), baseline=baseline)
     assert document(workers) == document(threads)
     assert sorted(without_times(also_told)) == sorted(without_times(told))
 
@@ -101,7 +102,7 @@ def test_a_killed_worker_loses_its_paid_trial_and_no_other(cluster: DaskCluster,
         suite.wait_until_ended(11)
         kill(suite.worker_of("t003"))
 
-    outcome, _ = executed(suite.path, cluster.backend, kill_worker)
+    outcome, _ = executed(suite.path, backends_of(cluster), kill_worker)
     assert set(suite.asked().values()) == {1}
     assert [task.id for task in outcome.tasks if any(trial.lost for trial in task.trials)] == ["t003"]
     (trial,) = next(task for task in outcome.tasks if task.id == "t003").trials
@@ -130,7 +131,7 @@ def test_a_trial_that_costs_nothing_runs_again_when_its_worker_is_killed(
         (lease, *_) = (tmp_path / ".waza" / "runs").glob("*/workers/*.json")
         kill(json.loads(lease.read_bytes())["process"]["pid"])
 
-    outcome, _ = executed(path, cluster.backend, kill_worker, workers=1)
+    outcome, _ = executed(path, backends_of(cluster), kill_worker, workers=1)
     assert statuses(outcome) == {"a": ["passed"], "b": ["passed"]}
 
 
@@ -151,7 +152,7 @@ def test_a_run_whose_workers_cannot_be_replaced_ends_within_seconds(
         killed.append(time.monotonic())
 
     with DaskCluster(ClusterAddress(local=1), lambda sentence: None) as cluster:
-        outcome, _ = executed(suite.path, cluster.backend, kill_worker, workers=1)
+        outcome, _ = executed(suite.path, backends_of(cluster), kill_worker, workers=1)
     assert outcome.message == "no worker of the cluster is left; `--resume` runs the rest"
     assert time.monotonic() - killed[0] < 10 + ON_A_BUSY_MACHINE
     assert statuses(outcome) == {name_of(0): ["error"], **{name_of(number): [] for number in range(1, 8)}}
@@ -169,7 +170,7 @@ def test_a_cancelled_run_ends_at_once_with_its_agents_and_keeps_answers(
         suite.wait_until_stored("t005")
         cancellation.request(by_person=True)
 
-    outcome, events = executed(suite.path, cluster.backend, cancel, cancellation=cancellation)
+    outcome, events = executed(suite.path, backends_of(cluster), cancel, cancellation=cancellation)
     assert outcome.status == "canceled"
     assert events[-1].kind == "ended"
     assert staying(agents_alive(tmp_path), 5.0) == []
@@ -183,7 +184,7 @@ def test_a_cancelled_run_ends_at_once_with_its_agents_and_keeps_answers(
 
 def test_the_budget_counts_all_workers(cluster: DaskCluster, tmp_path: Path) -> None:
     suite = LedgerSuite(tmp_path, tasks=40)
-    outcome, _ = executed(suite.path, cluster.backend, max_tokens=1000)
+    outcome, _ = executed(suite.path, backends_of(cluster), max_tokens=1000)
     assert outcome.spending is not None
     assert outcome.spending.tokens == 100 * suite.asked().total()
     assert outcome.limit.startswith("the limit of 1,000 tokens is reached")
@@ -209,7 +210,7 @@ def test_a_trial_that_spends_a_multiple_of_the_others_is_ended(cluster: DaskClus
         "b": task("b").replace("{prompt: Say hello}", f"{{prompt: dear, follow_up_prompts: [{more}]}}"),
     }
     outcome, _ = executed(
-        write_suite(tmp_path, tasks, config=config), cluster.backend, max_tokens=5000, workers=1
+        write_suite(tmp_path, tasks, config=config), backends_of(cluster), max_tokens=5000, workers=1
     )
     first, *dear = ledger.read_text().splitlines()
     assert (first, len(dear)) == ("usual", 5)
@@ -245,7 +246,7 @@ def test_hooks_of_tasks_and_trigger_prompts_run_once_and_where_trials_run(
     # Workers were started before, so they do not have it.
     assert cluster.slots
     monkeypatch.setenv("WHERE", "at home")
-    executed(path, cluster.backend)
+    executed(path, backends_of(cluster))
     assert Counter(ledger.read_text().splitlines()) == {
         "before_run at home": 1,
         "before_task on a worker": 2,
@@ -285,7 +286,7 @@ def test_a_key_that_a_worker_lacks_is_named_and_nothing_is_asked(
     # Workers were started before, so they do not have it.
     assert cluster.slots
     monkeypatch.setenv("KEY_OF_THE_SHOP", "sk-of-the-shop")
-    outcome, _ = executed(path, cluster.backend)
+    outcome, _ = executed(path, backends_of(cluster))
     (trial,) = outcome.tasks[0].trials
     assert trial.status == "error"
     assert "`KEY_OF_THE_SHOP`" in trial.error
@@ -311,7 +312,7 @@ def test_a_key_of_a_worker_is_in_no_file_and_no_event(
     monkeypatch.setenv("WORKER_API_KEY", secret)
     with DaskCluster(ClusterAddress(local=1), lambda sentence: None) as cluster:
         monkeypatch.delenv("WORKER_API_KEY")
-        outcome, events = executed(suite.path, cluster.backend, look, timeout_seconds=8)
+        outcome, events = executed(suite.path, backends_of(cluster), look, timeout_seconds=8)
     assert any("***" in text for text in seen)
     for text in (*seen, *(str(event.document()) for event in events), str(run_document(outcome))):
         assert secret not in text

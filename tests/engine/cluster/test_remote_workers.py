@@ -18,8 +18,8 @@ from waza_engine.results.reading.recordings import Recording, read_recording
 
 pytestmark = pytest.mark.check
 OTHER_VERSION = """
-import sys, waza_engine
-waza_engine.__version__ = "0.0.1"
+import sys, waza_engine.version
+waza_engine.version.__version__ = "0.0.1"
 from waza_engine.cluster.dask_processes import serve_worker
 serve_worker(sys.argv[1], None, 2)
 """

@@ -24,6 +24,7 @@ from tests.engine.cluster.test_remote_workers import (
 )
 from tests.patience import staying
 from waza_engine.cluster.addresses import ClusterAddress
+from waza_engine.cluster.dask_backend import backends_of
 from waza_engine.cluster.dask_cluster import DaskCluster
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.reading.recordings import read_recording
@@ -195,7 +196,7 @@ def test_keys_are_in_no_object_of_a_store(
     monkeypatch.setenv("WORKER_API_KEY", secret)
     with DaskCluster(ClusterAddress(local=1), lambda sentence: None, BUCKET) as cluster:
         monkeypatch.delenv("WORKER_API_KEY")
-        executed(suite.path, cluster.backend, timeout_seconds=8)
+        executed(suite.path, backends_of(cluster), timeout_seconds=8)
     assert any(b"***" in body for body in server.bodies)
     assert not any(secret.encode() in body for body in server.bodies)
     assert not server.objects

@@ -94,12 +94,53 @@ def test_a_package_that_prints_and_ends_the_process_costs_nothing_but_its_types(
     assert found["lost"]["feedback"].endswith("the plug-in `lost` (leaves) cannot be loaded: SystemExit: 5")
 
 
-def test_a_package_for_the_first_version_is_told_what_to_import_instead(tmp_path: Path) -> None:
+OLDEST = """\
+from waza.graders.base import Grader, GraderContext, GraderType, GraderRegistry
+from waza.schemas.results import GraderResult
+
+@GraderRegistry.register("lost")
+class MyCustomGrader(Grader):
+    @property
+    def grader_type(self) -> GraderType:
+        return GraderType.CODE
+
+    def grade(self, context: GraderContext) -> GraderResult:
+        return GraderResult(
+            name=self.name,
+            type=self.grader_type.value,
+            score=0.5,
+            passed=self.config["word"] in context.output,
+            message="Custom grading complete",
+        )
+"""
+
+
+def test_a_grader_of_the_first_version_registers_unchanged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = broken_plugin(tmp_path / "site", "oldest")
-    (path / "oldest.py").write_text("from waza.graders.base import Grader, GraderRegistry\n", "utf-8")
-    suite = write_suite(tmp_path / "suite", {"a": task("a")}, graders="- {type: lost, name: lost}\n")
-    found = validations(engine("run", suite, "--format", "json", path=path))
-    assert "`waza.graders` is the first version's package" in found["lost"]["feedback"]
+    (path / "oldest.py").write_text(OLDEST, "utf-8")
+    graders = "- {type: lost, name: special, config: {word: hello}}\n"
+    suite = write_suite(tmp_path / "suite", {"a": task("a")}, graders=graders)
+    said = validations(engine("run", suite, "--format", "json", path=path))["special"]
+    assert (said["score"], said["passed"], said["feedback"]) == (0.5, True, "Custom grading complete")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, (path, ROOT))))
+    with Engine() as served:
+        (known,) = served.request("grader.types", custom=True)["result"]["types"]
+    assert known["schema"]["deprecated"]
+    assert "from `waza_engine.graders.base`" in known["schema"]["x-waza-deprecation"]
+
+
+def test_an_installed_package_of_that_name_comes_first(tmp_path: Path) -> None:
+    path = broken_plugin(tmp_path / "site", "oldest")
+    (path / "waza").mkdir()
+    (path / "waza" / "__init__.py").write_text("", "utf-8")
+    (path / "oldest.py").write_text(OLDEST, "utf-8")
+    suite = write_suite(tmp_path / "suite", {"a": task("a")}, graders="- {type: lost, name: special}\n")
+    said = validations(engine("run", suite, "--format", "json", path=path))["special"]
+    assert (
+        "No module named 'waza.graders'" in said["feedback"] or "first version's package" in said["feedback"]
+    )
 
 
 def test_a_program_for_the_first_version_is_told_what_to_import_instead(tmp_path: Path) -> None:

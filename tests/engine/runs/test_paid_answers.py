@@ -324,11 +324,11 @@ def test_a_cancelled_run_waits_for_usage_that_another_thread_is_counting(tmp_pat
     order: list[str] = []
 
     class Slow(Meter):
-        def count(self, usage: Usage | None, cost: Cost, *, must_tell: bool) -> None:
+        def count(self, usage: Usage | None, cost: Cost, *, must_report: bool) -> None:
             waiting = threading.Thread(target=lambda: (cancellation.request(), waiting_run.join(0.2)))
             waiting.start()
             waiting.join()
-            super().count(usage, cost, must_tell=must_tell)
+            super().count(usage, cost, must_report=must_report)
             order.append("counted")
 
     def run() -> None:

@@ -33,7 +33,7 @@ def test_what_decides_the_numbers_is_told_in_the_results_as_it_was_asked_for(tmp
     settings = RunSettings(
         tmp_path, tags=("fast",), judge_executor="openai", max_cost_usd=0.5, skip_graders=True
     )
-    assert settings.told() == {
+    assert settings.recorded() == {
         **asked,
         "max_tokens": None,
         "timeout_seconds": None,

@@ -22,7 +22,6 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"$defs": {"a": {}}, "$ref": "#/$defs/b"}, '"#/$defs/b"'),
     ({"properties": {"a": {"$ref": "#/$defs/b"}}}, '"#/$defs/b"'),
     ({"anyOf": [{}], "items": {"$ref": "#/anyOf/1"}}, '"#/anyOf/1"'),
-    ({"items": {"$ref": "#name"}}, '"#name"'),
     ({"properties": {"a": {"pattern": "a(b"}}}, "("),
     ({"$schema": "http://json-schema.org/draft-42/schema#"}, '"http://json-schema.org/draft-42/schema#"'),
     ({"$schema": "http://json-schema.org/draft-07/schema#", "type": "text"}, '"text"'),

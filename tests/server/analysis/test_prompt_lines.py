@@ -93,7 +93,7 @@ def test_a_fix_changes_its_own_characters_alone(line: str, code: str, repaired: 
     assert fixed(text, code, "prompts") == text.replace(line, repaired)
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(10))
 def test_no_fix_touches_another_line(seed: int) -> None:
     chance = random.Random(seed)
     lines = BROKEN.splitlines()
@@ -118,7 +118,7 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(30))
 def test_a_run_refuses_the_lines_that_have_errors_and_no_others(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     lines: list[str] = []
@@ -320,14 +320,6 @@ def step(written: str) -> str:
         f'{{"id": "a", "input": "x", "output": "y", "trajectory": [{written}], "metadata": {{}}, '
         '"timing": {"start": 1, "end": 2, "sessionCreation": 0, "total": 1}, "toolErrors": false}'
     )
-
-
-def test_a_line_of_another_kind_of_results_has_one_problem() -> None:
-    trials = f'{{"id": "a", "input": "x", "k": 1, "trials": [{TRIAL}]}}'
-    [problem] = problems(f"{step('')}\n{trials}", "captures")
-    assert problem.message == "This line holds trials, the file captures; move it to a file of trials."
-    [problem] = problems(f"{trials}\n{step('')}", "trials")
-    assert problem.message == "This line holds a capture, the file trials; move it to a file of captures."
 
 
 @pytest.mark.parametrize(

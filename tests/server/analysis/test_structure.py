@@ -73,16 +73,6 @@ DRAWINGS: dict[str, tuple[str, DocumentKind, str]] = {
                                             = fix: Change to `contains`
 """,  # noqa: E501
     ),
-    "nothing cascades from broken yaml": (
-        graders('  - type: text\n    name: "a\n    config:\n      contains: [x]\n'),
-        "task",
-        """
-⋯
-    name: "a
-          ^^ error yaml-syntax: The quote opened here is never closed; end the text with `"`.
-            = fix: Add the closing `"`
-""",
-    ),
     "several documents": (
         TASK + ("---\nid: u\n"),
         "task",

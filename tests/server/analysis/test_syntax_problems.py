@@ -126,15 +126,6 @@ def test_a_key_outside_of_the_merge_is_told() -> None:
     assert "duplicate-key" in {problem.code for problem in problems(TASK.replace("name: T\n", twice))}
 
 
-def test_an_alias_is_changed_to_the_anchor_that_is_spelt_nearly_so() -> None:
-    text = f"{TASK}tags: &labels [a]\nexpected:\n  output_contains: *label\n"
-    [problem] = problems(text)
-    assert problem.code == "unknown-anchor"
-    [fix] = problem.fixes
-    assert apply(text, fix.edits) == text.replace("*label", "*labels")
-    assert problems(text.replace("*label", "*other"))[0].fixes == ()
-
-
 def test_a_lone_mark_of_a_merge_is_deleted_alone() -> None:
     text = f"{TASK}<<<<<<< HEAD\ntags: [a]\n"
     [problem] = problems(text)

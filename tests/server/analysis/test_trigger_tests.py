@@ -37,15 +37,6 @@ def test_the_fix_writes_a_block(written: str, repaired: str) -> None:
     assert problems(head + repaired, "trigger_tests") == ()
 
 
-def test_a_list_in_camel_case_is_renamed() -> None:
-    text = "skill: a\nshouldTriggerPrompts:\n  - prompt: Explain this\n"
-    (problem,) = problems(text, "trigger_tests")
-    assert (problem.code, problem.severity) == ("unknown-key", "error")
-    assert fixed(text, "unknown-key", "trigger_tests") == text.replace(
-        "shouldTriggerPrompts", "should_trigger_prompts"
-    )
-
-
 @pytest.mark.parametrize(("skill", "is_told"), [("dmeo", 1), ("demo", 0), ("demos", 0), ("x", 0)])
 def test_the_skill_is_the_one_that_the_suite_tests(tmp_path: Path, skill: str, is_told: int) -> None:
     put(tmp_path, "eval.yaml", EVAL)

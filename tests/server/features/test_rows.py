@@ -9,8 +9,13 @@ from tests.server.project.files import EVAL, opened, put, workspace_with
 from waza_engine.harness.rows import Notes, Row
 from waza_engine.harness.views import summaries_in_markdown
 from waza_language_server.features.hover.hover import hover
-from waza_language_server.features.rows.lenses import HARNESS, programs_for, row_lenses, trials_lenses
 from waza_language_server.features.runnables.code_lens import CodeLens, code_lenses
+from waza_language_server.features.runnables.row_lenses import (
+    HARNESS,
+    programs_for,
+    row_lenses,
+    trials_lenses,
+)
 from waza_language_server.features.runnables.runnables import MOST_LENSES, runnables
 from waza_language_server.features.scores.inlay_hints import inlay_hints
 from waza_language_server.project.document import Document, DocumentKind

@@ -17,10 +17,10 @@ tasks:
 
 
 def kind(
-    name: str, text: str, *siblings: str, in_suite: bool = False, beside_eval: bool = False
+    name: str, text: str, *siblings: str, in_suite: bool = False, next_to_eval: bool = False
 ) -> str | None:
     path = PurePosixPath("/repo/evals/x", name)
-    return claim(path, dedent(text), siblings, in_suite=in_suite, beside_eval=beside_eval)
+    return claim(path, dedent(text), siblings, in_suite=in_suite, next_to_eval=next_to_eval)
 
 
 @pytest.mark.parametrize("name", ["eval.yaml", "eval.yml", "wazaEval.yaml"])
@@ -293,9 +293,9 @@ def test_a_file_that_a_suite_picks_up_is_a_task_whatever_it_says() -> None:
 
 
 def test_a_file_in_tasks_beside_an_eval_is_a_task() -> None:
-    assert kind("new.yaml", "", beside_eval=True) == "task"
-    assert kind("new.yaml", "na\n", beside_eval=True) == "task"
-    assert kind("new.yaml", "steps:\n  - run: x\n", beside_eval=True) is None
+    assert kind("new.yaml", "", next_to_eval=True) == "task"
+    assert kind("new.yaml", "na\n", next_to_eval=True) == "task"
+    assert kind("new.yaml", "steps:\n  - run: x\n", next_to_eval=True) is None
 
 
 def test_an_action_with_a_prompt_input_is_no_task() -> None:

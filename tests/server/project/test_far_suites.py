@@ -83,17 +83,17 @@ def test_what_changed_on_the_disk_is_noted_when_the_workspace_is_read_again(tmp_
     eval_file = suite_with(tmp_path / "one", "../tasks/*.yaml")
     task, other = put(tmp_path, "tasks/a.yaml", TASK), put(tmp_path, "other/a.yaml", TASK)
     project = read(tmp_path)
-    assert project.far.take_news().concern(task)
-    assert not project.far.take_news().concern(task)
+    assert project.far.pop_new_globs([task])
+    assert not project.far.pop_new_globs([task])
     suite_with(tmp_path / "one", "../other/*.yaml")
     os.utime(eval_file, ns=(1, 1))
     read_suites(project)
     assert suites_of(project, other) == []  # Nobody has told of it.
-    project.far.doubt()
+    project.far.note_change()
     read_suites(project)
     assert suites_of(project, other) == [eval_file]
     assert project.far.folders_of(eval_file) == (tmp_path / "other",)
-    assert project.far.take_news().concern(other)
+    assert project.far.pop_new_globs([other])
 
 
 def test_of_many_suites_that_share_a_folder_each_name_is_found_and_some_of_the_others(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from waza_engine.spec.reading.task_globs import GlobError, expand, matches, name_matches, segment_matcher
+from waza_language_server.project.boundaries import Boundaries
 from waza_language_server.project.disk import Disk
-from waza_language_server.project.reach import Reach
 from waza_language_server.project.suites import paths_of_pattern
 
 TREE = {
@@ -63,7 +63,7 @@ def test_what_no_file_can_be_called_finds_nothing_on_the_disk(tmp_path: Path, pa
     (tmp_path / "tasks").mkdir()
     (tmp_path / "tasks" / "a.yaml").touch()
     assert expand(tmp_path, pattern) == ()
-    disk = Disk(Reach())
+    disk = Disk(Boundaries())
     assert paths_of_pattern(disk, tmp_path, pattern).absent
     assert disk.names(tmp_path / pattern).why == "no file can have this name"
 

@@ -102,17 +102,13 @@ def with_tasks(directory: Path, **ids: str) -> Path:
 def test_a_task_file_that_was_renamed_elsewhere_is_found_by_its_id(tmp_path: Path) -> None:
     directory = with_tasks(tmp_path, one="one", hello="greets", more="more")
     _, (problem,) = problems(directory, NAMED)
-    assert problem.message == (
-        'There is no file "tasks/greets.yaml"; a run leaves this task out. '
-        '"tasks/hello.yaml" has the id "greets" and is in no list: was it renamed?'
-    )
+    assert problem.message == 'There is no file "tasks/greets.yaml"; a run leaves this task out.'
     first, *_ = problem.fixes
     assert (first.title, first.preferred) == ('Change to "tasks/hello.yaml"', True)
 
 
 def test_the_only_task_in_no_list_is_offered_and_not_taken_unasked(tmp_path: Path) -> None:
     _, (problem,) = problems(with_tasks(tmp_path, one="one", hello="other"), NAMED)
-    assert '"tasks/hello.yaml" is the only task beside it that is in no list' in problem.message
     assert next((fix.title, fix.preferred) for fix in problem.fixes) == (
         'Change to "tasks/hello.yaml"',
         False,
@@ -137,7 +133,6 @@ def test_among_more_tasks_than_are_looked_at_none_is_called_the_only_one(tmp_pat
 def test_the_only_task_of_a_suite_that_was_renamed_is_found(tmp_path: Path) -> None:
     _, (problem,) = problems(with_tasks(tmp_path, hello="greets"), "skill: x\ntasks: [tasks/greets.yaml]\n")
     assert problem.severity == "error"
-    assert '"tasks/hello.yaml" has the id "greets"' in problem.message
     assert ('Change to "tasks/hello.yaml"', True) in [(fix.title, fix.preferred) for fix in problem.fixes]
 
 

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.scalar_map import ScalarMap
 from waza_language_server.syntax.tree import parse
-from waza_language_server.text.scalar_map import ScalarMap
 
 
 def value_node(text: str, *path: str | int) -> Node:

@@ -4,16 +4,16 @@
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
-import { Folders } from "../folders";
+import { FolderWatcher } from "../folderWatcher";
 import type { FileMarks } from "../marks";
 import { kindOf, suiteIdOf, suiteOf } from "../runnables";
 import type { RunOptions } from "../runSettings";
 import type { RunView } from "../runViews";
 import type { RunRequest, Runs } from "../runs";
-import { reasonFirst } from "../runWords";
+import { reasonFirst } from "../runProgress";
 import { looksLikeSuiteFile, mayBeEvals } from "../suiteFiles";
 import { affectedAmong, plannedRegrades, plannedRuns, suitesAmong, type PlannedRun } from "./plan";
-import { rowWords, RunReports } from "./reports";
+import { suiteDescription, RunReports } from "./reports";
 import { Staleness } from "./staleness";
 import { TestRunView } from "./testRunView";
 import { RUNNABLE, TestTree } from "./tree";
@@ -24,27 +24,27 @@ export class TestExplorer implements vscode.Disposable {
     private readonly controller = vscode.tests.createTestController("waza", "Waza");
     private readonly tree: TestTree;
     private readonly staleness: Staleness;
-    private readonly folders: Folders;
+    private readonly folders: FolderWatcher;
     private readonly listeners: vscode.Disposable[] = [];
-    private readonly chosen = new Map<string, vscode.TestRun>();
+    private readonly chosenRuns = new Map<string, vscode.TestRun>();
     private refreshing: NodeJS.Timeout | undefined;
 
     /**
      * @param client the language client of the window, while its server is up
-     * @param reached starts the server unless it runs; undefined, after a message, when it cannot
-     * @param ask asks what a run is to be like, by its title and the id of the first that is run; undefined when the person has thought better of it
+     * @param ensureRunning starts the server unless it runs; undefined, after a message, when it cannot
+     * @param askOptions asks what a run is to be like, by its title and the id of the first that is run; undefined when the person has thought better of it
      */
     constructor(
         private readonly client: () => LanguageClient | undefined,
-        private readonly reached: () => Promise<LanguageClient | undefined>,
+        private readonly ensureRunning: () => Promise<LanguageClient | undefined>,
         private readonly runs: Runs,
-        private readonly ask: (title: string, id: string | undefined) => Promise<RunOptions | undefined>,
+        private readonly askOptions: (title: string, id: string | undefined) => Promise<RunOptions | undefined>,
     ) {
         this.tree = new TestTree(this.controller, client);
         this.staleness = new Staleness(this.tree, client);
         this.controller.resolveHandler = (item) => this.tree.resolve(item);
         this.controller.refreshHandler = async () => {
-            await this.folders.lookAgain(); // the caller may know of changes that no watcher has reported
+            await this.folders.rescan(); // the caller may know of changes that no watcher has reported
             await this.tree.refresh();
         };
         this.controller.createRunProfile(
@@ -58,7 +58,7 @@ export class TestExplorer implements vscode.Disposable {
             "Run With…",
             vscode.TestRunProfileKind.Run,
             async (request, token) => {
-                const options = await this.ask("Run With…", request.include?.[0]?.id ?? this.tree.suites()[0]);
+                const options = await this.askOptions("Run With…", request.include?.[0]?.id ?? this.tree.suites()[0]);
                 if (options !== undefined) {
                     await this.run(request, token, options);
                 }
@@ -80,7 +80,7 @@ export class TestExplorer implements vscode.Disposable {
             false,
             RUNNABLE,
         );
-        runs.showRegrades((id) => {
+        runs.setRegradeView((id) => {
             // A grader of the suite has no item of its own: it is below each task.
             const shown = id.includes("::::") ? suiteOf(id) : id;
             const test = this.controller.createTestRun(new vscode.TestRunRequest([this.tree.item(shown)]), "Re-grade");
@@ -92,7 +92,7 @@ export class TestExplorer implements vscode.Disposable {
         const later = () => {
             this.refreshSoon();
         };
-        this.folders = new Folders(client, (folder) => this.tree.hasBelow(folder), later);
+        this.folders = new FolderWatcher(client, (folder) => this.tree.hasFileBelow(folder), later);
         this.listeners.push(
             watcher,
             watcher.onDidChange(later),
@@ -111,7 +111,7 @@ export class TestExplorer implements vscode.Disposable {
     }
 
     /** Looks again which results hold: the server knows of other files or scores. */
-    evidenceChanged(): void {
+    scoresChanged(): void {
         this.staleness.refreshSoon();
     }
 
@@ -130,8 +130,8 @@ export class TestExplorer implements vscode.Disposable {
 
     private async show(editor: vscode.TextEditor | undefined): Promise<void> {
         const { uri, languageId } = editor?.document ?? {};
-        const mayBeOurs = languageId === "yaml" || (uri !== undefined && mayBeEvals(uri.fsPath));
-        if (mayBeOurs && editor?.document.uri.scheme === "file" && this.client() !== undefined) {
+        const mayBeSuiteFile = languageId === "yaml" || (uri !== undefined && mayBeEvals(uri.fsPath));
+        if (mayBeSuiteFile && editor?.document.uri.scheme === "file" && this.client() !== undefined) {
             await this.tree.resolveDocument(editor.document.uri);
             // An eval file of another name is known while it is open, and one outside of all folders.
             if (!this.tree.has(editor.document.uri) && looksLikeSuiteFile(editor.document.uri.fsPath, editor.document.getText())) {
@@ -151,23 +151,23 @@ export class TestExplorer implements vscode.Disposable {
     }
 
     private async run(request: vscode.TestRunRequest, token: vscode.CancellationToken, options: RunOptions = {}): Promise<void> {
-        const client = await this.reached();
-        const chosen = request.include?.map(({ id }) => id) ?? this.tree.suites();
+        const client = await this.ensureRunning();
+        const chosenRuns = request.include?.map(({ id }) => id) ?? this.tree.suites();
         const test = this.controller.createTestRun(request);
-        const planned = plannedRuns(chosen, request.exclude?.map(({ id }) => id), this.tree.runnable, (suite) => this.tree.below(suite));
+        const planned = plannedRuns(chosenRuns, request.exclude?.map(({ id }) => id), this.tree.runnable, (suite) => this.tree.childIds(suite));
         planned.slice(1).forEach((each) => {
             this.enqueue(test, each);
         });
         try {
-            await this.runs.asOne(client === undefined ? 0 : planned.length, async (together) => {
+            await this.runs.asBatch(client === undefined ? 0 : planned.length, async (together) => {
                 for (const each of planned) {
                     if (client === undefined || token.isCancellationRequested) {
                         break;
                     }
-                    this.chosen.set(each.id, test);
+                    this.chosenRuns.set(each.id, test);
                     await this.runs.run(client, { ...each, options }, token, together);
-                    if (this.chosen.get(each.id) === test) {
-                        this.chosen.delete(each.id);
+                    if (this.chosenRuns.get(each.id) === test) {
+                        this.chosenRuns.delete(each.id);
                     }
                 }
             });
@@ -185,15 +185,15 @@ export class TestExplorer implements vscode.Disposable {
 
     /** Runs what has changed since its newest results, of what was chosen. */
     private async runAffected(request: vscode.TestRunRequest, token: vscode.CancellationToken): Promise<void> {
-        const client = await this.reached();
-        const chosen = request.include?.map(({ id }) => id) ?? this.tree.suites();
+        const client = await this.ensureRunning();
+        const chosenRuns = request.include?.map(({ id }) => id) ?? this.tree.suites();
         const changed: string[] = [];
-        for (const suite of client === undefined ? [] : suitesAmong(chosen)) {
+        for (const suite of client === undefined ? [] : suitesAmong(chosenRuns)) {
             if (client !== undefined && !token.isCancellationRequested) {
                 changed.push(...((await this.runs.affected(client, suite)) ?? []));
             }
         }
-        const items = affectedAmong(chosen, changed).map((id) => this.tree.item(id));
+        const items = affectedAmong(chosenRuns, changed).map((id) => this.tree.item(id));
         if (items.length === 0) {
             void vscode.window.showInformationMessage("Waza: no chosen item has changed since its newest result.");
         } else {
@@ -203,15 +203,15 @@ export class TestExplorer implements vscode.Disposable {
 
     /** Grades recorded answers again: no agent, no cost. */
     private async regrade(request: vscode.TestRunRequest, token: vscode.CancellationToken): Promise<void> {
-        const client = await this.reached();
-        const chosen = request.include?.map(({ id }) => id) ?? this.tree.suites();
+        const client = await this.ensureRunning();
+        const chosenRuns = request.include?.map(({ id }) => id) ?? this.tree.suites();
         const test = this.controller.createTestRun(request, "Re-grade");
         try {
-            for (const id of plannedRegrades(chosen, request.exclude?.map((each) => each.id), this.tree.runnable)) {
+            for (const id of plannedRegrades(chosenRuns, request.exclude?.map((each) => each.id), this.tree.runnable)) {
                 if (client === undefined || token.isCancellationRequested) {
                     break;
                 }
-                await this.runs.regrades.ask(client, id, this.regradeView(id, test, () => undefined));
+                await this.runs.regrades.regrade(client, id, this.regradeView(id, test, () => undefined));
             }
         } finally {
             test.end();
@@ -221,55 +221,55 @@ export class TestExplorer implements vscode.Disposable {
     private regradeView(id: string, test: vscode.TestRun, onEnd: () => void): RunView {
         const shown = id.includes("::::") ? suiteOf(id) : id;
         this.tree.showBegin(suiteIdOf(id));
-        const judged = this.staleness.begin(suiteIdOf(id));
+        const endRun = this.staleness.begin(suiteIdOf(id));
         return new TestRunView(this.tree, test, new RunReports({ id, kind: kindOf(id), whole: true }), shown, () => {
             onEnd();
-            judged();
+            endRun();
         });
     }
 
     /** Shows a run: in the run of tests that it was chosen in, else in one of its own. */
     private viewOf(started: RunRequest): RunView {
-        const chosen = this.chosen.get(started.id);
-        this.chosen.delete(started.id); // another run of the same has one of its own
-        const test = chosen ?? this.controller.createTestRun(new vscode.TestRunRequest([this.tree.item(started.id)]));
+        const chosenRuns = this.chosenRuns.get(started.id);
+        this.chosenRuns.delete(started.id); // another run of the same has one of its own
+        const test = chosenRuns ?? this.controller.createTestRun(new vscode.TestRunRequest([this.tree.item(started.id)]));
         const target = { id: started.id, kind: kindOf(started.id), whole: started.tasks === undefined && started.prompts === undefined };
-        const judged = this.staleness.begin(suiteIdOf(started.id));
+        const endRun = this.staleness.begin(suiteIdOf(started.id));
         const ended = () => {
-            judged();
-            if (chosen === undefined) {
+            endRun();
+            if (chosenRuns === undefined) {
                 test.end();
             }
-            if (this.tree.hasUntold) {
+            if (this.tree.hasUnreported) {
                 this.refreshSoon(); // remove the rows of what was renamed or deleted during the run
             }
         };
-        const view = new TestRunView(this.tree, test, new RunReports(target), started.id, ended, (item) => this.tree.within(item, started));
+        const view = new TestRunView(this.tree, test, new RunReports(target), started.id, ended, (item) => this.tree.descendants(item, started));
         this.tree.showBegin(suiteIdOf(started.id));
         if (target.kind === "suite" && target.whole) {
-            this.tree.showJudged(this.tree.item(started.id));
+            this.tree.clearStale(this.tree.item(started.id));
         }
         let planned: string | undefined;
-        let isTold = false;
+        let hasReportedEnd = false;
         return {
             take: (event) => {
                 view.take(event);
                 if (event.kind === "run_started") {
                     planned = event.results_file;
                 } else if (event.kind === "ended") {
-                    isTold = event.conclusion?.words !== undefined;
+                    hasReportedEnd = event.conclusion?.words !== undefined;
                     // A run whose engine or server is gone cannot report its record.
                     const results = event.results_file ?? planned;
                     if (results) {
                         this.staleness.recorded(suiteIdOf(started.id), results);
                     }
-                    this.tree.showEnd(suiteIdOf(started.id), rowWords(target, event.conclusion?.words));
+                    this.tree.showEnd(suiteIdOf(started.id), suiteDescription(target, event.conclusion?.words));
                 }
             },
             end: (problem) => {
                 view.end(problem);
-                if (!isTold && problem !== undefined) {
-                    this.tree.showEnd(suiteIdOf(started.id), rowWords(target, reasonFirst(problem)));
+                if (!hasReportedEnd && problem !== undefined) {
+                    this.tree.showEnd(suiteIdOf(started.id), suiteDescription(target, reasonFirst(problem)));
                 }
             },
         };

@@ -1,6 +1,6 @@
 /** Converts selected items to runs: one for each suite, of the selected items only. */
 
-import { kindOf, promptIn, suiteIdOf } from "../runnables";
+import { kindOf, promptOf, suiteIdOf } from "../runnables";
 import { runnableOf } from "./reports";
 
 /** The id of what runs when an item is run; undefined when a run leaves it out. */
@@ -31,31 +31,31 @@ export function plannedRuns(
     runnable: RunnableOf = runnableOf,
     below: (suite: string) => readonly string[] = () => [],
 ): PlannedRun[] {
-    const out = new Set(excluded);
+    const excludedIds = new Set(excluded);
     const bySuite = new Map<string, Set<string>>();
     const prompts = new Set<string>();
-    const left = (id: string): readonly string[] => {
+    const withoutExcluded = (id: string): readonly string[] => {
         const within = kindOf(id) === "suite" ? below(id) : [];
-        return within.some((each) => out.has(each)) ? within.filter((each) => !out.has(each)) : [id];
+        return within.some((each) => excludedIds.has(each)) ? within.filter((each) => !excludedIds.has(each)) : [id];
     };
-    for (const id of chosen.filter((each) => !out.has(each)).flatMap(left).map(runnable)) {
+    for (const id of chosen.filter((each) => !excludedIds.has(each)).flatMap(withoutExcluded).map(runnable)) {
         if (id === undefined) {
             continue;
         }
-        if (promptIn(id) !== undefined) {
+        if (promptOf(id) !== undefined) {
             prompts.add(id);
             continue;
         }
         const suite = suiteIdOf(id);
         bySuite.set(suite, (bySuite.get(suite) ?? new Set()).add(id));
     }
-    const apart = [...prompts].filter((id) => bySuite.get(suiteIdOf(id))?.has(suiteIdOf(id)) !== true);
+    const separatePrompts = [...prompts].filter((id) => bySuite.get(suiteIdOf(id))?.has(suiteIdOf(id)) !== true);
     const withTasks = [...bySuite].map(([suite, ids]) => {
-        const own = apart.filter((id) => suiteIdOf(id) === suite);
-        const run = planned(suite, [...ids]);
-        return own.length === 0 ? run : { id: suite, tasks: run.tasks ?? tasksAmong([...ids]).map(unescaped), prompts: textsOf(own) };
+        const suitePrompts = separatePrompts.filter((id) => suiteIdOf(id) === suite);
+        const run = planSuite(suite, [...ids]);
+        return suitePrompts.length === 0 ? run : { id: suite, tasks: run.tasks ?? tasksAmong([...ids]).map(unescaped), prompts: textsOf(suitePrompts) };
     });
-    return [...withTasks, ...plannedPrompts(apart.filter((id) => !bySuite.has(suiteIdOf(id))))];
+    return [...withTasks, ...planPrompts(separatePrompts.filter((id) => !bySuite.has(suiteIdOf(id))))];
 }
 
 /**
@@ -66,9 +66,9 @@ export function plannedRuns(
  * @param runnable returns the runnable of an item
  */
 export function plannedRegrades(chosen: readonly string[], excluded: readonly string[] = [], runnable: RunnableOf = runnableOf): string[] {
-    const out = new Set(excluded);
-    const meant = new Set(chosen.filter((each) => !out.has(each)).map(runnable));
-    const ids = [...meant].filter((id) => id !== undefined && promptIn(id) === undefined) as string[];
+    const excludedIds = new Set(excluded);
+    const selected = new Set(chosen.filter((each) => !excludedIds.has(each)).map(runnable));
+    const ids = [...selected].filter((id) => id !== undefined && promptOf(id) === undefined) as string[];
     return ids.filter((id) => !ids.some((other) => id.startsWith(`${other}::`)));
 }
 
@@ -84,7 +84,7 @@ export function suitesAmong(chosen: readonly string[]): string[] {
  * @param affected ids of tasks, or of the suite when all of them are affected
  */
 export function affectedAmong(chosen: readonly string[], affected: readonly string[]): string[] {
-    const judged = chosen.map(runnableOf).filter((id) => promptIn(id) === undefined);
+    const judged = chosen.map(runnableOf).filter((id) => promptOf(id) === undefined);
     const ids = [...new Set(judged.map((id) => id.split("::").slice(0, 2).join("::")))];
     const isIn = (id: string, other: string) => id === other || id.startsWith(`${other}::`);
     const changed = affected.filter((id) => ids.some((one) => isIn(id, one)));
@@ -92,7 +92,7 @@ export function affectedAmong(chosen: readonly string[], affected: readonly stri
     return [...new Set([...changed, ...ofWhole])];
 }
 
-function planned(suite: string, ids: readonly string[]): PlannedRun {
+function planSuite(suite: string, ids: readonly string[]): PlannedRun {
     const [only] = ids;
     if (ids.includes(suite) || (ids.length === 1 && only !== undefined)) {
         return { id: ids.includes(suite) ? suite : (only ?? suite) };
@@ -102,17 +102,17 @@ function planned(suite: string, ids: readonly string[]): PlannedRun {
     return tasks.length === 1 && task !== undefined ? { id: `${suite}::${task}` } : { id: suite, tasks: tasks.map(unescaped) };
 }
 
-function plannedPrompts(ids: readonly string[]): PlannedRun[] {
+function planPrompts(ids: readonly string[]): PlannedRun[] {
     const suites = [...new Set(ids.map(suiteIdOf))];
     return suites.flatMap((suite) => {
-        const own = ids.filter((id) => suiteIdOf(id) === suite);
-        return own.length === 1 ? own.map((id) => ({ id })) : [{ id: suite, prompts: textsOf(own) }];
+        const suitePrompts = ids.filter((id) => suiteIdOf(id) === suite);
+        return suitePrompts.length === 1 ? suitePrompts.map((id) => ({ id })) : [{ id: suite, prompts: textsOf(suitePrompts) }];
     });
 }
 
 /** A prompt in both lists is one prompt of a run, with two locations. */
 function textsOf(prompts: readonly string[]): string[] {
-    return [...new Set(prompts.map((id) => promptIn(id)?.text ?? ""))];
+    return [...new Set(prompts.map((id) => promptOf(id)?.text ?? ""))];
 }
 
 /** The tasks of a suite that ids of tasks and graders are in, as they are written there. */

@@ -6,9 +6,9 @@
  */
 
 import type { Location } from "vscode-languageclient/node";
-import { promptIn, type Runnable } from "../runnables";
+import { promptOf, type Runnable } from "../runnables";
 import { concludedVerdict, verdictOf, type RunEvent, type Verdict } from "../runEvents";
-import { shownScore } from "../runWords";
+import { shownScore } from "../runProgress";
 
 export interface ReportMessage {
     readonly text: string;
@@ -38,7 +38,7 @@ interface Graded {
 interface TaskState {
     readonly graded: Graded[];
     readonly closed: RunEvent[];
-    several: boolean;
+    hasSeveralTrials: boolean;
 }
 
 const MARKS: Readonly<Record<string, string>> = { passed: "✓", failed: "✗", errored: "!", skipped: "–", pending: "◷", advisory: "○" };
@@ -54,7 +54,7 @@ export function trialId(task: string, trial: number, grader?: string): string {
  * its expectations and its follow-up prompts.
  */
 export function runnableOf(id: string): string {
-    if (promptIn(id) !== undefined) {
+    if (promptOf(id) !== undefined) {
         return id;
     }
     const at = id.indexOf(TRIAL);
@@ -66,7 +66,7 @@ export function runnableOf(id: string): string {
  *
  * @param target what ran; `whole` unless the suite was limited to some of it
  */
-export function rowWords(target: { readonly kind: Runnable["kind"]; readonly whole: boolean }, words: string | undefined): string | undefined {
+export function suiteDescription(target: { readonly kind: Runnable["kind"]; readonly whole: boolean }, words: string | undefined): string | undefined {
     if (words === undefined || target.kind === "grader") {
         return undefined;
     }
@@ -94,7 +94,7 @@ export class RunReports {
 
     /** Returns the changes of items for an event. */
     of(event: RunEvent): Report[] {
-        const reports = this.told(event);
+        const reports = this.reportsFor(event);
         for (const { kind, item } of reports) {
             if (item !== undefined && kind === "ended") {
                 this.open.delete(item);
@@ -105,7 +105,7 @@ export class RunReports {
         return reports;
     }
 
-    private told(event: RunEvent): Report[] {
+    private reportsFor(event: RunEvent): Report[] {
         if (event.kind === "output") {
             return outputOf(event);
         }
@@ -115,7 +115,7 @@ export class RunReports {
         switch (event.kind) {
             case "enqueued":
             case "started":
-                return this.begun(event);
+                return this.started(event);
             case "graded":
                 return this.graded(event);
             case "tried":
@@ -133,7 +133,7 @@ export class RunReports {
         }
     }
 
-    private begun(event: RunEvent): Report[] {
+    private started(event: RunEvent): Report[] {
         if (event.item === undefined) {
             return [];
         }
@@ -145,7 +145,7 @@ export class RunReports {
         }
         const started: Report[] = [{ kind: "started", item: event.item }];
         if ((event.trial ?? 1) > 1) {
-            started.push(...this.separated(event.item));
+            started.push(...this.separateTrials(event.item));
             started.push({ kind: "started", item: trialId(event.item, event.trial ?? 1), label: `Trial ${event.trial ?? 1}` });
         }
         return started;
@@ -157,7 +157,7 @@ export class RunReports {
             return [];
         }
         this.state(task).graded.push({ event, trial: event.trial ?? 1 });
-        const verdict = saidBy(event);
+        const verdict = graderVerdict(event);
         const score = event.score === undefined || verdict === "pending" ? "" : ` ${shownScore(event.score)}`;
         const why = verdict === "passed" || !event.message ? "" : `: ${event.message}`;
         const { label, location } = event; // this may be the first event of this grader
@@ -170,16 +170,16 @@ export class RunReports {
         }
         const state = this.state(event.item);
         state.closed.push(event);
-        return [...unjudged(event, event.message), ...(state.several ? this.trialReports(event.item, event) : [])];
+        return [...ungraded(event, event.message), ...(state.hasSeveralTrials ? this.trialReports(event.item, event) : [])];
     }
 
     /** Reports trials of a task separately from now on, and those that have ended again. */
-    private separated(task: string): Report[] {
+    private separateTrials(task: string): Report[] {
         const state = this.state(task);
-        if (state.several) {
+        if (state.hasSeveralTrials) {
             return [];
         }
-        state.several = true;
+        state.hasSeveralTrials = true;
         return state.closed.flatMap((event) => this.trialReports(task, event));
     }
 
@@ -187,12 +187,12 @@ export class RunReports {
         const number = event.trial ?? 1;
         const own = this.state(task).graded.filter(({ trial }) => trial === number).map((graded) => graded.event);
         const id = trialId(task, number);
-        const failing = own.filter((grader) => ["failed", "errored"].includes(saidBy(grader)));
+        const failing = own.filter((grader) => ["failed", "errored"].includes(graderVerdict(grader)));
         const failed = failing.map((grader) => ({ text: `${graderOf(grader)}: ${grader.message ?? ""}`, location: messageLocationOf(event) }));
         const messages = [...reasonsOf(event), ...failed];
         return [
-            ended({ ...together(event, own), label: `Trial ${number}` }, verdictOf(event.kind), messages, id),
-            ...own.map((grader) => ended(grader, verdictOf(saidBy(grader)), failuresOf(grader), trialId(task, number, grader.grader))),
+            ended({ ...withGraderTime(event, own), label: `Trial ${number}` }, verdictOf(event.kind), messages, id),
+            ...own.map((grader) => ended(grader, verdictOf(graderVerdict(grader)), failuresOf(grader), trialId(task, number, grader.grader))),
         ];
     }
 
@@ -204,21 +204,21 @@ export class RunReports {
         const { graded, closed } = this.state(task);
         const cut = event.conclusion?.cut_short ?? "";
         const reason = cut || (event.conclusion?.reason ?? event.message ?? "");
-        const reports = closed.some((trial) => trial.message === reason) ? [] : unjudged(cut ? { ...event, kind: "errored" } : event, reason);
+        const reports = closed.some((trial) => trial.message === reason) ? [] : ungraded(cut ? { ...event, kind: "errored" } : event, reason);
         const failing: string[] = [];
         // VS Code shows a task as red as what is below it; this one passes with some of its trials.
         const isPassed = concludedVerdict(event) === "passed";
         if (isPassed) {
-            reports.push(...this.spared(task));
+            reports.push(...this.toleratedFailures(task));
         }
         for (const concluded of event.conclusion?.graders ?? []) {
             const own = graded.filter((each) => each.event.grader === concluded.name).map((each) => each.event);
-            const telling = own.find((each) => saidBy(each) === concluded.verdict) ?? own[0];
-            if (telling !== undefined) {
-                const verdict = isPassed ? sparedVerdict(verdictOf(concluded.verdict)) : verdictOf(concluded.verdict);
-                reports.push(ended(telling, verdict, failuresOf(telling), telling.item));
-                if (telling.message && ["failed", "errored"].includes(verdict)) {
-                    failing.push(`${graderOf(telling)}: ${telling.message}`);
+            const representative = own.find((each) => graderVerdict(each) === concluded.verdict) ?? own[0];
+            if (representative !== undefined) {
+                const verdict = isPassed ? toleratedVerdict(verdictOf(concluded.verdict)) : verdictOf(concluded.verdict);
+                reports.push(ended(representative, verdict, failuresOf(representative), representative.item));
+                if (representative.message && ["failed", "errored"].includes(verdict)) {
+                    failing.push(`${graderOf(representative)}: ${representative.message}`);
                 }
             }
         }
@@ -230,17 +230,17 @@ export class RunReports {
             if (estimates) {
                 reports.push({ kind: "output", item: task, text: `${event.label ?? event.task ?? ""}: ${estimates}` });
             }
-            const whole = together(event, graded.map((each) => each.event));
+            const whole = withGraderTime(event, graded.map((each) => each.event));
             reports.push(ended(whole, verdict, reason ? [{ text, location: messageLocationOf(event) }] : [], task));
         }
         return reports;
     }
 
     /** The trials that failed, and their graders, of a task that passed without them. */
-    private spared(task: string): Report[] {
-        const { several, closed } = this.state(task);
-        const failed = several ? closed.filter(({ kind }) => sparedVerdict(verdictOf(kind)) !== verdictOf(kind)) : [];
-        return failed.flatMap((trial) => this.trialReports(task, trial)).map((report) => ({ ...report, verdict: sparedVerdict(report.verdict ?? "skipped") }));
+    private toleratedFailures(task: string): Report[] {
+        const { hasSeveralTrials, closed } = this.state(task);
+        const failed = hasSeveralTrials ? closed.filter(({ kind }) => toleratedVerdict(verdictOf(kind)) !== verdictOf(kind)) : [];
+        return failed.flatMap((trial) => this.trialReports(task, trial)).map((report) => ({ ...report, verdict: toleratedVerdict(report.verdict ?? "skipped") }));
     }
 
     private runEnded(event: RunEvent): Report[] {
@@ -253,8 +253,8 @@ export class RunReports {
         // Tasks show their own verdicts, and re-running failed tests would run a reported suite as a whole.
         const seenBelow = (conclusion?.tasks?.["failed"] ?? 0) + (conclusion?.tasks?.["errored"] ?? 0) > 0;
         if (this.target.kind === "suite" && this.target.whole && !seenBelow) {
-            const told = reasons.length > 0 ? reasons : event.message ? [event.message] : [];
-            const messages = told.map((text) => ({ text }));
+            const reportsFor = reasons.length > 0 ? reasons : event.message ? [event.message] : [];
+            const messages = reportsFor.map((text) => ({ text }));
             const verdict = verdictOf(conclusion?.verdict ?? event.status ?? "");
             // One that was skipped itself takes the icon of its tasks that passed.
             const wouldPass = verdict === "skipped" && (conclusion?.tasks?.["passed"] ?? 0) > 0;
@@ -271,7 +271,7 @@ export class RunReports {
         return [...this.open].map((item) => {
             // A task that was skipped itself takes the icon of its trials that passed.
             const state = this.tasks.get(item);
-            const wouldPass = state?.several === true && state.closed.some(({ kind }) => kind === "passed");
+            const wouldPass = state?.hasSeveralTrials === true && state.closed.some(({ kind }) => kind === "passed");
             return { kind: "ended", item, verdict: wouldPass ? "errored" : verdict, messages };
         });
     }
@@ -279,7 +279,7 @@ export class RunReports {
     private state(task: string): TaskState {
         let state = this.tasks.get(task);
         if (state === undefined) {
-            state = { graded: [], closed: [], several: false };
+            state = { graded: [], closed: [], hasSeveralTrials: false };
             this.tasks.set(task, state);
         }
         return state;
@@ -292,15 +292,15 @@ function ended(event: RunEvent, verdict: Verdict, messages: readonly ReportMessa
 }
 
 /** Adds the time of the graders: the event of an answer has the agent's time only. */
-function together(event: RunEvent, graders: readonly RunEvent[]): RunEvent {
+function withGraderTime(event: RunEvent, graders: readonly RunEvent[]): RunEvent {
     const { duration_ms: answer } = event;
     return answer === undefined ? event : { ...event, duration_ms: graders.reduce((sum, grader) => sum + (grader.duration_ms ?? 0), answer) };
 }
 
 /** Returns why nothing was graded: the output shows this nowhere else for a skipped item. */
-function unjudged({ kind, item, label, location }: RunEvent, reason: string | undefined): Report[] {
-    const isTold = (kind === "errored" || kind === "skipped") && item !== undefined && reason;
-    return isTold ? [{ kind: "output", item, label, location, text: `${MARKS[kind] ?? ""} ${reason}` }] : [];
+function ungraded({ kind, item, label, location }: RunEvent, reason: string | undefined): Report[] {
+    const isShown = (kind === "errored" || kind === "skipped") && item !== undefined && reason;
+    return isShown ? [{ kind: "output", item, label, location, text: `${MARKS[kind] ?? ""} ${reason}` }] : [];
 }
 
 function outputOf(event: RunEvent): Report[] {
@@ -308,12 +308,12 @@ function outputOf(event: RunEvent): Report[] {
 }
 
 /** The verdict of what its task passed without. */
-function sparedVerdict(verdict: Verdict): Verdict {
+function toleratedVerdict(verdict: Verdict): Verdict {
     return verdict === "failed" || verdict === "errored" ? "skipped" : verdict;
 }
 
 /** Returns the verdict of a grader on one trial, from its event. */
-function saidBy(event: RunEvent): "passed" | "failed" | "errored" | "pending" | "advisory" {
+function graderVerdict(event: RunEvent): "passed" | "failed" | "errored" | "pending" | "advisory" {
     if (event.status === "error") {
         return "errored";
     }

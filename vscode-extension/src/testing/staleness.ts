@@ -26,8 +26,8 @@ interface Shown {
 export class Staleness implements vscode.Disposable {
     private readonly shown = new Map<string, Shown>();
     /** How many runs of a suite go on, and how many have begun: an answer from before a run says nothing of what it tells. */
-    private readonly going = new Map<string, number>();
-    private readonly begun = new Map<string, number>();
+    private readonly activeCounts = new Map<string, number>();
+    private readonly startCounts = new Map<string, number>();
     private readonly listeners: vscode.Disposable;
     private timer: NodeJS.Timeout | undefined;
 
@@ -58,10 +58,10 @@ export class Staleness implements vscode.Disposable {
         if (!this.shown.has(suite)) {
             this.shown.set(suite, { since: new Date().toISOString(), results: [] });
         }
-        this.going.set(suite, (this.going.get(suite) ?? 0) + 1);
-        this.begun.set(suite, (this.begun.get(suite) ?? 0) + 1);
+        this.activeCounts.set(suite, (this.activeCounts.get(suite) ?? 0) + 1);
+        this.startCounts.set(suite, (this.startCounts.get(suite) ?? 0) + 1);
         return () => {
-            this.going.set(suite, (this.going.get(suite) ?? 1) - 1);
+            this.activeCounts.set(suite, (this.activeCounts.get(suite) ?? 1) - 1);
             this.refreshSoon();
         };
     }
@@ -90,12 +90,12 @@ export class Staleness implements vscode.Disposable {
     }
 
     private async refresh(suite: string, shown: Shown): Promise<void> {
-        const [client, begun] = [this.client(), this.begun.get(suite)];
-        if (client === undefined || (this.going.get(suite) ?? 0) > 0) {
+        const [client, startCounts] = [this.client(), this.startCounts.get(suite)];
+        if (client === undefined || (this.activeCounts.get(suite) ?? 0) > 0) {
             return;
         }
         const stale = await client.sendRequest<StaleResult[]>("waza/staleResults", { id: suite, ...shown });
-        if (this.begun.get(suite) === begun) {
+        if (this.startCounts.get(suite) === startCounts) {
             this.tree.showStale(suite, stale);
         }
     }

@@ -4,10 +4,10 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import type { LanguageClient, Location, Range } from "vscode-languageclient/node";
 import type { FileMarks } from "../marks";
-import { kindOf, nameSuites, promptIn, suiteIdOf, suiteOf, taskOf, titleOf } from "../runnables";
+import { kindOf, setSuiteTitles, promptOf, suiteIdOf, suiteOf, taskOf, titleOf } from "../runnables";
 import type { RunRequest } from "../runs";
 import { folderOf } from "../runTitles";
-import { tellingPaths } from "./namesakes";
+import { distinguishingPaths } from "./distinguishingPaths";
 import { runnableOf } from "./reports";
 import type { StaleResult } from "./staleness";
 
@@ -38,7 +38,7 @@ export class TestTree {
     /** The runnable of each item that the server has reported. */
     private readonly runs = new Map<string, string | undefined>();
     /** The suites, tasks and prompts that only a run has reported: their files may have been deleted during the run. */
-    private readonly untold = new Set<string>();
+    private readonly unreported = new Set<string>();
     /** Why results may no longer hold, by item. */
     private readonly stale = new Map<string, string>();
     /** The last verdict in this window of each item that did not pass. */
@@ -46,11 +46,11 @@ export class TestTree {
     /** How the last run of a suite, or of a part, ended: VS Code computes the icon and shows an error even if tasks failed. */
     private readonly ended = new Map<string, string>();
     /** The suites of which this window has judged something: their icons say what came out. */
-    private readonly judged = new Set<string>();
+    private readonly suitesRunHere = new Set<string>();
     /** The files whose last run did not pass, in any window or terminal. */
     private recorded: FileMarks = new Map();
     /** The distinguishing path parts of suites with the same name, by file. */
-    private apart: ReadonlyMap<string, string> = new Map();
+    private distinguishing: ReadonlyMap<string, string> = new Map();
 
     constructor(
         private readonly controller: vscode.TestController,
@@ -65,18 +65,18 @@ export class TestTree {
         }
         const found = await client.sendRequest<TreeItem[]>("waza/tests", { parent: parent?.id ?? null });
         const children = parent?.children ?? this.controller.items;
-        const kept = found.map((item) => this.filled(client, item));
+        const items = found.map((item) => this.updateItem(client, item));
         // Trials of the last run stay until the next one (`forgetTrials`).
         children.forEach((child) => {
             if (child.id.includes("#trial-")) {
-                kept.push(child);
+                items.push(child);
             } else if (!found.some(({ id }) => id === child.id)) {
                 this.forget(child);
             }
         });
-        children.replace(kept);
+        children.replace(items);
         if (parent === undefined) {
-            this.tellApart(kept);
+            this.distinguishSuites(items);
         }
     }
 
@@ -134,7 +134,7 @@ export class TestTree {
         this.describe(made);
         this.items.set(id, made);
         if (trial === undefined && kindOf(id) !== "grader") {
-            this.untold.add(id);
+            this.unreported.add(id);
         }
         siblings.add(made);
         return made;
@@ -142,48 +142,48 @@ export class TestTree {
 
     /** Returns the id to run for an item: from the server or, if only a run has reported the item, from its id. */
     readonly runnable = (id: string): string | undefined => {
-        const told = this.runs.has(id) ? id : runnableOf(id); // trials exist in runs only, their tasks do not
-        return this.runs.has(told) ? this.runs.get(told) : told;
+        const runnableId = this.runs.has(id) ? id : runnableOf(id); // trials exist in runs only, their tasks do not
+        return this.runs.has(runnableId) ? this.runs.get(runnableId) : runnableId;
     };
 
     /** Adds the location to suites with the same name; suites in several workspace folders show the folder already. */
-    private tellApart(suites: readonly vscode.TestItem[]): void {
+    private distinguishSuites(suites: readonly vscode.TestItem[]): void {
         const named = suites.map(({ id, label }) => ({ name: `${label}\n${folderOf(suiteOf(id)) ?? ""}`, file: suiteOf(id) }));
-        this.apart = tellingPaths(named);
+        this.distinguishing = distinguishingPaths(named);
         const titles = suites.map(({ id, label }): [string, string] => {
-            const apart = this.apart.get(suiteOf(id));
-            return [suiteOf(id), apart === undefined ? label : `${label} (${apart})`];
+            const distinguishing = this.distinguishing.get(suiteOf(id));
+            return [suiteOf(id), distinguishing === undefined ? label : `${label} (${distinguishing})`];
         });
-        nameSuites(new Map(titles));
+        setSuiteTitles(new Map(titles));
         suites.forEach((suite) => {
             this.describe(suite);
         });
     }
 
     /** The ids of the tasks and prompts of a suite that have been read. */
-    below(suite: string): string[] {
+    childIds(suite: string): string[] {
         const ids: string[] = [];
         this.items.get(suite)?.children.forEach(({ id }) => ids.push(id));
         return ids;
     }
 
     /** Returns all descendants of an item; for a suite that is limited to some tasks and prompts, only theirs. */
-    within(item: vscode.TestItem, { tasks, prompts }: Pick<RunRequest, "tasks" | "prompts">): vscode.TestItem[] {
-        const below: vscode.TestItem[] = [];
+    descendants(item: vscode.TestItem, { tasks, prompts }: Pick<RunRequest, "tasks" | "prompts">): vscode.TestItem[] {
+        const childIds: vscode.TestItem[] = [];
         const isLimited = kindOf(item.id) === "suite" && (tasks ?? prompts) !== undefined;
         item.children.forEach((child) => {
-            const prompt = promptIn(child.id)?.text;
+            const prompt = promptOf(child.id)?.text;
             const isIn = prompt === undefined ? tasks?.includes(taskOf(child.id) ?? "") === true : prompts?.includes(prompt) === true;
             if (!isLimited || isIn) {
-                below.push(child, ...this.within(child, {}));
+                childIds.push(child, ...this.descendants(child, {}));
             }
         });
-        return below;
+        return childIds;
     }
 
     /** Returns whether there are items that the server has not reported. */
-    get hasUntold(): boolean {
-        return this.untold.size > 0;
+    get hasUnreported(): boolean {
+        return this.unreported.size > 0;
     }
 
     /** The ids of all suites that have been read. */
@@ -199,7 +199,7 @@ export class TestTree {
     }
 
     /** Returns whether the file of an item is in a folder. */
-    hasBelow(folder: string): boolean {
+    hasFileBelow(folder: string): boolean {
         return [...this.items.values()].some(({ uri }) => uri?.fsPath.startsWith(folder + path.sep) === true);
     }
 
@@ -212,7 +212,7 @@ export class TestTree {
                 this.describe(item);
             }
         }
-        const whole = stale.filter((each) => each.whole).flatMap(({ id }) => [this.items.get(id), ...this.inTrials(id)]);
+        const whole = stale.filter((each) => each.whole).flatMap(({ id }) => [this.items.get(id), ...this.gradersInTrials(id)]);
         const outdated = whole.filter((item) => item !== undefined);
         if (outdated.length > 0) {
             this.controller.invalidateTestResults(outdated);
@@ -220,7 +220,7 @@ export class TestTree {
     }
 
     /** Shows that an item has a new result: removes the stale reason of the earlier one. */
-    showJudged(item: vscode.TestItem): void {
+    clearStale(item: vscode.TestItem): void {
         if (this.stale.delete(item.id)) {
             this.describe(item);
         }
@@ -261,7 +261,7 @@ export class TestTree {
 
     /** Shows that a suite runs in this window; earlier results of it are outdated. */
     showBegin(suite: string): void {
-        this.judged.add(suite);
+        this.suitesRunHere.add(suite);
         this.showEnd(suite, undefined);
         this.describeAll();
     }
@@ -285,22 +285,22 @@ export class TestTree {
     }
 
     /** Returns the recorded reason of a suite, or a task with its own file, that did not pass. */
-    private recordOf({ id, uri }: vscode.TestItem): string | undefined {
+    private recordedReason({ id, uri }: vscode.TestItem): string | undefined {
         const kind = kindOf(id);
         const isWhole = kind === "suite" || (kind === "task" && uri?.fsPath !== suiteOf(id) && trialIn(id) === undefined);
-        const mark = isWhole && !this.judged.has(suiteIdOf(id)) ? this.recorded.get(uri?.toString() ?? "") : undefined;
+        const mark = isWhole && !this.suitesRunHere.has(suiteIdOf(id)) ? this.recorded.get(uri?.toString() ?? "") : undefined;
         return mark === undefined ? undefined : mark.reason.startsWith("!") ? mark.reason : `✗ ${mark.reason}`;
     }
 
     /** Adds to the label of an item what its icon does not show. */
     private describe(item: vscode.TestItem): void {
-        const apart = kindOf(item.id) === "suite" ? this.apart.get(suiteOf(item.id)) : undefined;
+        const distinguishing = kindOf(item.id) === "suite" ? this.distinguishing.get(suiteOf(item.id)) : undefined;
         const off = ["suite", "task"].includes(kindOf(item.id)) && this.runnable(item.id) === undefined ? "off" : undefined;
-        item.description = described(item.id, [apart, off, this.ended.get(item.id) ?? this.recordOf(item)], this.stale.get(item.id));
+        item.description = descriptionOf(item.id, [distinguishing, off, this.ended.get(item.id) ?? this.recordedReason(item)], this.stale.get(item.id));
     }
 
     /** The items of a grader in the single trials of its task. */
-    private inTrials(grader: string): vscode.TestItem[] {
+    private gradersInTrials(grader: string): vscode.TestItem[] {
         const [task, found]: [string | undefined, vscode.TestItem[]] = [parentOf(grader), []];
         if (task !== undefined) {
             this.items.get(task)?.children.forEach(({ id }) => {
@@ -311,7 +311,7 @@ export class TestTree {
         return found;
     }
 
-    private filled(client: LanguageClient, { id, runs, label, hasChildren, uri, range }: TreeItem): vscode.TestItem {
+    private updateItem(client: LanguageClient, { id, runs, label, hasChildren, uri, range }: TreeItem): vscode.TestItem {
         const place = client.protocol2CodeConverter.asUri(uri);
         let item = this.items.get(id);
         if (item?.uri?.toString() !== place.toString()) {
@@ -319,7 +319,7 @@ export class TestTree {
             this.items.set(id, item);
         }
         this.runs.set(id, runs ?? undefined);
-        this.untold.delete(id);
+        this.unreported.delete(id);
         this.describe(item);
         item.label = label;
         item.range = rangeOf(range);
@@ -342,7 +342,7 @@ export class TestTree {
         this.items.delete(item.id);
         this.failures.delete(item.id);
         this.runs.delete(item.id);
-        this.untold.delete(item.id);
+        this.unreported.delete(item.id);
         item.children.forEach((child) => {
             this.forget(child);
         });
@@ -353,8 +353,8 @@ export class TestTree {
  * Returns the description after the label of an item: the folder of a suite in a window of several, what is its own (what tells it from another of its
  * name, that it is switched off, how its run ended), what a prompt should do, and that its result may no longer hold.
  */
-function described(id: string, own: readonly (string | undefined)[], stale: string | undefined): string {
-    const should = promptIn(id) === undefined ? undefined : id.includes("#leaves:") ? "should not trigger" : "should trigger";
+function descriptionOf(id: string, own: readonly (string | undefined)[], stale: string | undefined): string {
+    const should = promptOf(id) === undefined ? undefined : id.includes("#leaves:") ? "should not trigger" : "should trigger";
     const folder = kindOf(id) === "suite" ? folderOf(suiteOf(id)) : undefined;
     return [folder, ...own, should, stale].filter((each) => each !== undefined).join(" · ");
 }
@@ -373,7 +373,7 @@ export function rangeOf({ start, end }: Range): vscode.Range {
 
 /** Returns whether an item has no children: a prompt, or a trial of a run. */
 function isLeaf(id: string): boolean {
-    return promptIn(id) !== undefined || id.includes("#trial-");
+    return promptOf(id) !== undefined || id.includes("#trial-");
 }
 
 /** The number of the trial that an item is; undefined for any other, the graders in a trial too. */
@@ -384,7 +384,7 @@ function trialIn(id: string): number | undefined {
 
 /** `suite::task::grader` → `suite::task` → `suite`; a trial and a prompt belong to the part before their `#`. */
 function parentOf(id: string): string | undefined {
-    const prompt = promptIn(id);
+    const prompt = promptOf(id);
     if (prompt !== undefined) {
         return prompt.suite;
     }

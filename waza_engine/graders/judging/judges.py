@@ -13,7 +13,7 @@ from typing import Annotated
 from pydantic import Field
 
 from waza_engine.graders.base import GraderConfig, GraderError, GradingContext, SurroundingsError
-from waza_engine.graders.judging.judge import (
+from waza_engine.graders.judge import (
     DEFAULT_LIMIT_SECONDS,
     AgentTool,
     JudgeError,

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from waza_engine.counting import without_middle
 from waza_engine.graders.base import GraderError, GradingContext, Verdict
-from waza_engine.graders.judging.judge import JudgeError
+from waza_engine.graders.judge import JudgeError
 from waza_engine.graders.judging.judges import ask, without_judge
 from waza_engine.graders.judging.replies import Reply, read_reply
 from waza_engine.graders.judging.rubrics import Rubric

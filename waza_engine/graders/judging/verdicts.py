@@ -15,7 +15,7 @@ from typing import Any, Literal, cast
 from pydantic import Field
 
 from waza_engine.graders.base import GraderConfig, GraderError, GradingContext, Verdict
-from waza_engine.graders.judging.judge import AgentTool
+from waza_engine.graders.judge import AgentTool
 from waza_engine.graders.judging.ratings import section
 from waza_engine.graders.judging.replies import objects_in, quoted_reply
 from waza_engine.number_formats import format_score, reaches

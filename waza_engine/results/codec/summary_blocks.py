@@ -170,6 +170,7 @@ def _interval(interval: Interval) -> Json:
 def task_document(task: TaskOutcome) -> Json:
     """Return an element of ``tasks``."""
     costs = [trial.cost for trial in task.trials if trial.cost is not None]
+    impact = {} if task.impact is None else asdict(task.impact)
     return cast(
         "Json",
         plain(
@@ -181,7 +182,7 @@ def task_document(task: TaskOutcome) -> Json:
                 "status": task.status,
                 "runs": [trial_document(trial) for trial in task.trials],
                 **({"stats": statistics_document(task.statistics)} if task.statistics else {}),
-                **({"skill_impact": _impact(task.impact)} if task.impact else {}),
+                **given(skill_impact={key: value for key, value in impact.items() if value is not None}),
                 **({"cost": cost_document(total_cost(costs))} if costs and not task.cached else {}),
                 **given(error_msg=task.error, file=task.file, cached=task.cached),
             }
@@ -235,10 +236,6 @@ def _has_figures(document: Block, trials: Sequence[TrialOutcome]) -> bool:
     if "stats" in document:
         return isinstance(document["stats"], Mapping)
     return any(trial.validations and not trial.stopped for trial in trials)
-
-
-def _impact(impact: SkillImpact) -> Json:
-    return {key: value for key, value in asdict(impact).items() if value is not None}
 
 
 def _impact_of(value: object) -> SkillImpact | None:

@@ -1,27 +1,27 @@
 """All recorded runs of a suite, as their conclusions: each file is read once and indexed next to it.
 
-The result files stay the source of truth. The index (SQLite) holds the conclusion of each, with the
-fingerprint of the file: a new, replaced or deleted one is noticed, and so is a review. An index that is
-missing, broken, of another version, or not writable is created again or not used, which takes longer and
-gives the same results.
+The result files stay the source of truth. The index holds the conclusion of each, with the fingerprint of the
+file: a new, replaced or deleted one is noticed, and so is a review. An index that is missing, broken or of
+another version is created again; one that cannot be written is not used, which takes longer and gives the
+same results.
 """
 
 from __future__ import annotations
 
 import json
-import logging
 import os
-import sqlite3
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
-from waza_engine.boundary import suite_boundary
+from waza_engine.boundary import Boundary, suite_boundary
+from waza_engine.files import read_bytes, write_atomically
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude, part_of
 from waza_engine.results.places import INDEX_NAME, JOURNAL_SUFFIX, results_directory
@@ -32,17 +32,9 @@ from waza_engine.results.reviews import reviews_stamp
 from waza_engine.scoring.statistics import mean
 from waza_engine.vocabulary import Commit
 
-INDEX_VERSION = 7
-"""Another number for another table, another form of its rows, and another way to conclude."""
 MOST_RUNS = 2_000
 """If there are more files, the newest by modification time count."""
-_PATIENCE_SECONDS = 5.0
-_BESIDE_INDEX = ("-wal", "-shm", "-journal")
 _LARGEST_BYTES = 256 * 1024 * 1024
-_OTHERS_FAULT = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
-_TABLE = "CREATE TABLE runs (file TEXT PRIMARY KEY, stamp TEXT NOT NULL, run TEXT NOT NULL) WITHOUT ROWID"
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +95,12 @@ class History:
 
 def history_of(eval_file: Path) -> History:
     """Return the recorded runs of an eval file."""
-    directory = results_directory(eval_file.parent)
-    if not suite_boundary(eval_file.parent).holds(directory):
+    directory, within = results_directory(eval_file.parent), suite_boundary(eval_file.parent)
+    if not within.holds(directory):
         # Through a link that leads out nothing is read, and no index is written.
         return History()
     stamps = _stamps(directory)
-    found = [*(_found(directory, stamps) if stamps else ()), *_cut_short(directory)]
+    found = [*(_found(directory, stamps, within) if stamps else ()), *_cut_short(directory)]
     runs = [one for one in found if isinstance(one, RecordedRun)]
     owner = Owner(eval_file.parent, eval_file.name)
     own = [run for run in runs if owner.has(run.eval_file, run.suite)]
@@ -161,41 +153,37 @@ def recorded_run(recording: Recording) -> RecordedRun:
     )
 
 
-def _found(directory: Path, stamps: Mapping[str, str]) -> list[RecordedRun | str]:
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """The runs by file, each with the fingerprint of the file, or why it cannot be read."""
+
+    runs: dict[str, tuple[str, RecordedRun | str]]
+    version: Literal[8] = 8
+    """Another number for another form of the rows, and for another way to conclude."""
+
+
+def _found(directory: Path, stamps: Mapping[str, str], within: Boundary) -> list[RecordedRun | str]:
     if len(stamps) == 1:
         return [_read(directory / name) for name in stamps]
-    try:
-        with closing(_opened(directory / INDEX_NAME)) as index:
-            return _through(index, directory, stamps)
-    except (sqlite3.Error, OSError) as error:
-        log.info("The history of %s is read without its index: %s", directory, error)
-    return [_read(directory / name) for name in stamps]
-
-
-def _through(
-    index: sqlite3.Connection, directory: Path, stamps: Mapping[str, str]
-) -> list[RecordedRun | str]:
-    """Return the runs in some files; files missing in the index are read and entered."""
-    known: dict[str, RecordedRun | str] = {}
-    gone: list[tuple[str]] = []
-    for name, stamp, text in index.execute("SELECT file, stamp, run FROM runs"):
-        if name not in stamps:
-            gone.append((name,))
-        elif stamps[name] == stamp:
-            with suppress(ValueError, msgspec.ValidationError):
-                # `json` reads the half surrogate pairs that msgspec refuses.
-                known[name] = msgspec.convert(json.loads(text), RecordedRun | str)
-    new: list[tuple[str, str, str]] = []
-    for name in stamps.keys() - known.keys():
-        found = known[name] = _read(directory / name)
-        row = found if isinstance(found, str) else asdict(found)
-        new.append((name, stamps[name], json.dumps(row, default=datetime.isoformat)))
-    if new or gone:
+    place = directory / INDEX_NAME
+    rows = {name: row for name, row in _indexed(place, within).items() if stamps.get(name) == row[0]}
+    if new := stamps.keys() - rows.keys():
+        rows |= {name: (stamps[name], _read(directory / name)) for name in new}
         # A run that cannot be entered is read again the next time.
-        with suppress(sqlite3.OperationalError), index:
-            index.executemany("DELETE FROM runs WHERE file = ?", gone)
-            index.executemany("INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", new)
-    return list(known.values())
+        with suppress(OSError):
+            text = json.dumps(asdict(_Index(rows)), default=datetime.isoformat)
+            write_atomically(place, [text.encode()], within=within)
+    return [run for _, run in rows.values()]
+
+
+def _indexed(place: Path, within: Boundary) -> dict[str, tuple[str, RecordedRun | str]]:
+    """Return the rows of the index, {} when it is of no use."""
+    try:
+        # `json` reads the half surrogate pairs that msgspec refuses.
+        written = json.loads(read_bytes(place, _LARGEST_BYTES, within=within))
+        return msgspec.convert(written, _Index).runs
+    except (OSError, ValueError, RecursionError, msgspec.ValidationError):
+        return {}
 
 
 def _cut_short(directory: Path) -> Iterator[RecordedRun]:
@@ -229,60 +217,3 @@ def _stamps(directory: Path) -> dict[str, str]:
                     if stat.S_ISREG(status.st_mode):
                         found.append((status.st_mtime_ns, entry.name, f"{of_file} {reviewed}"))
     return {name: stamp for _, name, stamp in sorted(found)[-MOST_RUNS:]}
-
-
-def _opened(path: Path) -> sqlite3.Connection:
-    """Return the index, a new one if there is no usable one. Raises ``OSError`` and ``sqlite3.Error``."""
-    try:
-        found = _usable(path)
-    except sqlite3.DatabaseError as error:
-        # The low byte of a code is its kind; an error of Python's own module has none.
-        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CANTOPEN) & 0xFF in _OTHERS_FAULT:
-            raise
-        found = None
-    if found is not None:
-        return found
-    for suffix in ("", *_BESIDE_INDEX):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
-    index = _connected(path)
-    try:
-        index.execute("PRAGMA journal_mode = WAL")
-        with index:
-            index.execute(_TABLE)
-            index.execute(f"PRAGMA user_version = {INDEX_VERSION}")
-    except sqlite3.Error:
-        index.close()
-        raise
-    return index
-
-
-def _usable(path: Path) -> sqlite3.Connection | None:
-    """Return the index that is there, if this very program could have made it."""
-    try:
-        status = path.lstat()
-    except FileNotFoundError:
-        return None
-    if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST_BYTES or status.st_nlink > 1:
-        return None
-    # SQLite follows links.
-    if any(path.with_name(path.name + suffix).is_symlink() for suffix in _BESIDE_INDEX):
-        return None
-    index = _connected(path)
-    try:
-        version = index.execute("PRAGMA user_version").fetchone()
-        tables = index.execute("SELECT sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'").fetchall()
-    except sqlite3.Error:
-        index.close()
-        raise
-    if (version, tables) == ((INDEX_VERSION,), [(_TABLE,)]):
-        return index
-    index.close()
-    return None
-
-
-def _connected(path: Path) -> sqlite3.Connection:
-    index = sqlite3.connect(path, timeout=_PATIENCE_SECONDS)
-    index.execute("PRAGMA trusted_schema = OFF")
-    # Entries lost in a power failure are read again.
-    index.execute("PRAGMA synchronous = OFF")
-    return index

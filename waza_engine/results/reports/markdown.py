@@ -90,7 +90,7 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
         cells = f"{task.share} |"
         if found.repeated:
             cells += f" {task.estimates.words if task.estimates is not None else ''} |"
-        score += f" ({cell_sentence(task.untold)})" if task.untold else ""
+        score += f" ({cell_sentence(task.hidden_reason)})" if task.hidden_reason else ""
         score += f" so far: {cell_sentence(task.cut_short)}" if task.cut_short else ""
         yield f"| {_MARKS[task.verdict]} | {cell(task.id or task.name)} | {score} | {cells}\n"
     yield from _flaky(found)

@@ -449,7 +449,7 @@ def _of_runs(runs: Sequence[RunOutcome], found: Sequence[Conclusion]) -> list[Ro
 def _of_task(
     name: str, then: TaskConclusion | None, now: TaskConclusion | None, asked: set[str] | None
 ) -> Iterator[Row]:
-    """Yield a row for a task whose verdict or score is another one, and for each such grader of it."""
+    """Yield a row for a task whose verdict or score changed, and for each of its graders that changed."""
     graders = [{each.name: each for each in task.graders} if task else {} for task in (then, now)]
     of_graders = [
         (f"{cell(name)} {cell(grader_label(grader))}", *change)

@@ -14,7 +14,8 @@ from pathlib import Path
 from waza_engine.boundary import Boundary, resolve_suite_path, suite_boundary
 from waza_engine.files import is_named, names_in
 from waza_engine.runs.loading.suite import Suite, SuiteError
-from waza_engine.spec.loading import find_project_config, load_project_config
+from waza_engine.runs.settings.options import project_config
+from waza_engine.spec.loading import find_project_config
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.yaml_reader import read_text
 from waza_engine.spec.skill_file import (
@@ -164,7 +165,7 @@ def _skill_set(places: Iterable[Path], disabled: frozenset[str], of_suite: Bound
             continue
         # The directory of a skill that contains its suite is above the suite.
         within = Boundary.around(place, *map(Path, of_suite.folders), name=of_suite.name)
-        folders = [place, *_folders_in(place, within)] if definition_in(place) is None else [place]
+        folders = [place, *folders_in(place, within)] if definition_in(place) is None else [place]
         defined = [folder for folder in folders if definition_in(folder) is not None]
         found = [(folder, _read(folder, warnings, within)) for folder in defined]
         kept = [
@@ -174,7 +175,8 @@ def _skill_set(places: Iterable[Path], disabled: frozenset[str], of_suite: Bound
         ]
         skills += [skill for _, skill in kept]
         # If a skill of a folder is left out, pass the others one by one.
-        all_kept = len(kept) == len(found) and all(map(within.holds, _links_in(place)))
+        links = (path for path in place.iterdir() if path.is_symlink())
+        all_kept = len(kept) == len(found) and all(map(within.holds, links))
         directories |= dict.fromkeys([place] if all_kept else [folder for folder, _ in kept])
     return SkillSet(tuple(directories), tuple(skills), searched, tuple(warnings))
 
@@ -206,15 +208,12 @@ def _read(folder: Path, warnings: list[str], within: Boundary) -> Skill:
     return Skill(file.name.strip() or fallback, " ".join(file.description.split()), path, text)
 
 
-def _folders_in(place: Path, within: Boundary) -> list[Path]:
+def folders_in(place: Path, within: Boundary) -> list[Path]:
+    """Return the folders in a folder; links lead to folders within the boundary only."""
     try:
         return [path for name in names_in(place, within=within) if _is_inside(path := place / name, within)]
-    except OSError:
+    except (OSError, ValueError):
         return []
-
-
-def _links_in(place: Path) -> list[Path]:
-    return [path for path in place.iterdir() if path.is_symlink()]
 
 
 def _is_inside(place: Path, within: Boundary) -> bool:
@@ -249,11 +248,7 @@ def _project_skills(directory: Path) -> list[Path]:
     """Return the skills of the project: those below its folders of skills, at any level."""
     config_file = find_project_config(directory)
     if config_file is not None:
-        try:
-            written = load_project_config(directory)[0].paths.skills
-        except SuiteFileError:
-            written = "skills/"
-        root = config_file.parent
+        written, root = project_config(directory)[0].paths.skills, config_file.parent
         return _skills_in([root / written, root / ".github" / "skills"], suite_boundary(root))
     for folder in _levels_above(directory):
         found = _skills_in([folder / "skills", folder / ".github" / "skills"], suite_boundary(directory))
@@ -279,7 +274,7 @@ def _skills_below(folder: Path, levels: int, seen: set[str], within: Boundary) -
     if definition_in(folder) is not None:
         yield folder
     elif levels > 0:
-        for below in _folders_in(folder, within):
+        for below in folders_in(folder, within):
             if not below.name.startswith(".") and below.name not in _SKIPPED_FOLDERS:
                 yield from _skills_below(below, levels - 1, seen, within)
 

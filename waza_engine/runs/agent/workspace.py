@@ -10,6 +10,7 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from waza_engine.boundary import FileError, is_foreign, resolve_suite_path, suite_boundary
@@ -50,7 +51,7 @@ class Workspace:
 def fresh_workspace(
     task: TaskFile, suite_directory: Path, instruction_files: Sequence[str] = (), *, keep: bool = False
 ) -> Generator[Workspace]:
-    """Make the workspace of one trial and remove it afterwards, unless it is to be kept.
+    """Yield the workspace of one trial and remove it afterwards, unless ``keep``.
 
     Raises ``WorkspaceError`` for paths that lead out of the fixture directory or the workspace.
     """
@@ -62,7 +63,7 @@ def fresh_workspace(
 def trigger_workspace(
     suite_directory: Path, instruction_files: Sequence[str], *, files: bool = True
 ) -> Generator[Workspace]:
-    """Make the workspace of a trigger prompt: a copy of the suite's fixtures, removed afterwards.
+    """Yield the workspace of a trigger prompt: a copy of the suite's fixtures, removed afterwards.
 
     Hidden directories, ``node_modules``, ``vendor`` and files over one MiB are left out, and links.
     Raises ``WorkspaceError``.
@@ -104,23 +105,42 @@ def prompt_of(task: TaskFile, task_path: Path, files: SuiteFiles = DISK) -> str:
         raise WorkspaceError(f"`inputs.prompt_file` {place}: {error.message}") from None
 
 
+_Fixture = tuple[str, str, Callable[[], Path], Callable[[Path], bool]]
+"""A file that a task asks for: upstream's code for a missing one, its key, its place, the check of it."""
+
+
+def _fixtures_of(
+    task: TaskFile, suite_directory: Path, instruction_files: Sequence[str]
+) -> Iterator[_Fixture]:
+    fixtures = fixture_directory(task, suite_directory)
+    where = "the fixture directory"
+    for file in _input_files(task):
+        key = "inputs.files"
+        if file.copy_from:
+            yield "resource.file", key, partial(_source_of, file, suite_directory), Path.exists
+        elif not file.content:
+            yield "resource.file", key, partial(_inside, fixtures, file.path, key, where), Path.is_file
+    for path in dict.fromkeys((*instruction_files, *task.instruction_files)):
+        key = "instruction_files"
+        yield "instruction.file", key, partial(_inside, fixtures, path, key, where), Path.is_file
+    fixture = task.inputs.context.get("fixture")
+    if isinstance(fixture, str) and fixture.strip():
+        key, where = "inputs.context.fixture", "the suite's directory"
+        yield "context.fixture", key, partial(_inside, suite_directory, fixture, key, where), Path.exists
+
+
 def fixture_problems(
     task: TaskFile, task_path: Path, suite_directory: Path, instruction_files: Sequence[str] = ()
 ) -> Iterator[tuple[str, str]]:
     """Yield upstream's code and a clause for each file that a task asks for and that is not there."""
-    fixtures = fixture_directory(task, suite_directory)
-    for entry in task.inputs.files:
-        file = entry if isinstance(entry, InputFile) else InputFile(path=entry)
-        if file.copy_from:
-            yield from _missing_source(file, suite_directory)
-        elif not file.content:
-            yield from _missing("resource.file", fixtures, file.path, "inputs.files", "the fixture directory")
-    for path in dict.fromkeys((*instruction_files, *task.instruction_files)):
-        yield from _missing("instruction.file", fixtures, path, "instruction_files", "the fixture directory")
-    fixture = task.inputs.context.get("fixture")
-    if isinstance(fixture, str) and fixture.strip():
-        key = "inputs.context.fixture"
-        yield from _missing("context.fixture", suite_directory, fixture, key, "the suite's directory")
+    for code, key, locate, is_there in _fixtures_of(task, suite_directory, instruction_files):
+        try:
+            place = locate()
+        except WorkspaceError as error:
+            yield code, str(error)
+            continue
+        if not is_there(place):
+            yield code, f"`{key}`: there is no file {place}"
     try:
         prompt_of(task, task_path)
     except WorkspaceError as error:
@@ -131,36 +151,14 @@ def fixture_files(
     task: TaskFile, suite_directory: Path, instruction_files: Sequence[str] = ()
 ) -> Iterator[Path]:
     """Yield the places of the fixtures that a task asks for."""
-    fixtures = fixture_directory(task, suite_directory)
+    for _, _, locate, _ in _fixtures_of(task, suite_directory, instruction_files):
+        with contextlib.suppress(WorkspaceError):
+            yield locate()
+
+
+def _input_files(task: TaskFile) -> Iterator[InputFile]:
     for entry in task.inputs.files:
-        file = entry if isinstance(entry, InputFile) else InputFile(path=entry)
-        if file.copy_from:
-            yield suite_directory / file.copy_from
-        elif not file.content:
-            yield fixtures / file.path
-    for path in (*instruction_files, *task.instruction_files):
-        yield fixtures / path
-    fixture = task.inputs.context.get("fixture")
-    if isinstance(fixture, str) and fixture.strip():
-        yield suite_directory / fixture
-
-
-def _missing_source(file: InputFile, suite_directory: Path) -> Iterator[tuple[str, str]]:
-    try:
-        if not _source_of(file, suite_directory).exists():
-            yield "resource.file", f"`inputs.files`: there is nothing called `{file.copy_from}`"
-    except WorkspaceError as error:
-        yield "resource.file", str(error)
-
-
-def _missing(code: str, root: Path, written: str, key: str, where: str) -> Iterator[tuple[str, str]]:
-    try:
-        source = _inside(root, written, key, where)
-    except WorkspaceError as error:
-        yield code, str(error)
-        return
-    if not (source.exists() if code == "context.fixture" else source.is_file()):
-        yield code, f"`{key}`: there is no file {source}"
+        yield entry if isinstance(entry, InputFile) else InputFile(path=entry)
 
 
 def source_of_input(file: InputFile, fixtures: Path, suite_directory: Path, workspace: Path) -> Path | None:
@@ -230,20 +228,16 @@ def _filled(
 ) -> Workspace:
     for repository in task.inputs.repos:
         target = _inside(directory, repository.dest, "inputs.repos", "the workspace")
-        try:
-            check_out(repository, target, suite_directory)
-        except RepositoryError as error:
-            raise WorkspaceError(str(error)) from None
+        _check_out(repository, target, suite_directory)
     fixtures = fixture_directory(task, suite_directory)
     files: list[WorkspaceFile] = []
     warnings: list[str] = []
-    for entry in task.inputs.files:
-        file = entry if isinstance(entry, InputFile) else InputFile(path=entry)
+    for file in _input_files(task):
         if file.content:
             target = _inside(directory, file.path, "inputs.files", "the workspace")
             _write(target, file.content.encode("utf-8", "surrogatepass"))
         elif file.copy_from:
-            files += _copied_from(directory, file, suite_directory)
+            files += _copied(_source_of(file, suite_directory), file.path, directory, "inputs.files")
             continue
         else:
             source = _inside(fixtures, file.path, "inputs.files", "the fixture directory")
@@ -254,7 +248,9 @@ def _filled(
             _copy(source, target)
         files.append(WorkspaceFile(file.path, target))
     if "fixture" in task.inputs.context:
-        files += _copied_fixture(directory, task.inputs.context["fixture"], suite_directory)
+        source = _context_fixture(task.inputs.context["fixture"], suite_directory)
+        into = "" if source.is_dir() else source.name
+        files += _copied(source, into, directory, "inputs.context.fixture")
     instructions = _copied_instructions(directory, fixtures, (*instruction_files, *task.instruction_files))
     if task.inputs.workdir:
         _make_workdir(directory, task.inputs.workdir)
@@ -277,7 +273,7 @@ def _copied_instructions(directory: Path, fixtures: Path, written: Sequence[str]
 
 
 def _make_workdir(directory: Path, written: str) -> None:
-    """Make the directory in which the agent starts, where the files of the task have not."""
+    """Create the directory in which the agent starts, unless the files of the task did."""
     place = _inside(directory, written, "inputs.workdir", "the workspace")
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -287,17 +283,15 @@ def _make_workdir(directory: Path, written: str) -> None:
         ) from None
 
 
-def _copied_from(directory: Path, file: InputFile, suite_directory: Path) -> Iterator[WorkspaceFile]:
-    """Copy a file or folder of the suite to a path of the workspace, `.` for its root; yield the copies."""
-    key = "inputs.files"
-    source = _source_of(file, suite_directory)
+def _copied(source: Path, into: str, directory: Path, key: str) -> Iterator[WorkspaceFile]:
+    """Copy a file, or the files below a folder, to a path of the workspace; yield the copies."""
     if not source.exists():
         raise WorkspaceError(f"`{key}`: there is nothing at {source}")
-    for each in files_below(source):
-        below = PurePosixPath(file.path, each.relative_to(source).as_posix() if source.is_dir() else "")
-        target = _inside(directory, str(below), key, "the workspace")
-        _copy(each, target)
-        yield WorkspaceFile(str(below), target)
+    for file in files_below(source):
+        path = str(PurePosixPath(into, file.relative_to(source).as_posix() if source.is_dir() else ""))
+        target = _inside(directory, path, key, "the workspace")
+        _copy(file, target)
+        yield WorkspaceFile(path, target)
 
 
 def _source_of(file: InputFile, suite_directory: Path) -> Path:
@@ -307,21 +301,12 @@ def _source_of(file: InputFile, suite_directory: Path) -> Path:
         raise WorkspaceError(error.why) from None
 
 
-def _copied_fixture(directory: Path, written: object, suite_directory: Path) -> list[WorkspaceFile]:
-    """Copy a file, or the contents of a directory, into the workspace root; links are left out."""
+def _context_fixture(written: object, suite_directory: Path) -> Path:
+    """Return the file or directory that goes into the workspace root."""
     key = "inputs.context.fixture"
     if not isinstance(written, str) or not written.strip() or PurePosixPath(written) == PurePosixPath():
         raise WorkspaceError(f"`{key}` must name a file or directory below the suite's directory")
-    source = _inside(suite_directory, written, key, "the suite's directory")
-    if not source.exists():
-        raise WorkspaceError(f"`{key}`: there is nothing at {source}")
-    copied: list[WorkspaceFile] = []
-    for file in files_below(source):
-        relative = (file.relative_to(source) if source.is_dir() else Path(source.name)).as_posix()
-        target = _inside(directory, relative, key, "the workspace")
-        _copy(file, target)
-        copied.append(WorkspaceFile(relative, target))
-    return copied
+    return _inside(suite_directory, written, key, "the suite's directory")
 
 
 def files_below(source: Path, left_out: Callable[[Path], bool] = lambda _: False) -> Iterator[Path]:
@@ -427,12 +412,8 @@ def add_to_first_commit(directory: Path) -> None:
 _URL = re.compile(r"^(?:[A-Za-z][A-Za-z0-9+.-]+://|[^/\\]+@[^/\\]+:)")
 
 
-class RepositoryError(Exception):
-    """A repository that cannot be put into the workspace; the message is for the author of the task."""
-
-
-def check_out(repository: Repository, target: Path, suite_directory: Path) -> None:
-    """Put a repository at ``target``, which must not exist or be empty. Raises ``RepositoryError``.
+def _check_out(repository: Repository, target: Path, suite_directory: Path) -> None:
+    """Put a repository at ``target``, which must not exist or be empty. Raises ``WorkspaceError``.
 
     A relative source is looked up next to the eval file, then in the working directory, then in the
     directories above the suite. It must be in the repository of the suite or of the working directory.
@@ -441,9 +422,9 @@ def check_out(repository: Repository, target: Path, suite_directory: Path) -> No
     commit = repository.commit.strip() or "HEAD"
     found = commit_named(commit, source)
     if found is None:
-        raise RepositoryError(f"`inputs.repos`: the repository {source} has no commit `{commit}`")
+        raise WorkspaceError(f"`inputs.repos`: the repository {source} has no commit `{commit}`")
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise RepositoryError(f"`inputs.repos`: `dest: {repository.dest}` is taken; give each its own `dest`")
+        raise WorkspaceError(f"`inputs.repos`: `dest: {repository.dest}` is taken; give each its own `dest`")
     target.parent.mkdir(parents=True, exist_ok=True)
     quiet = ("-c", "core.hooksPath=", "-c", "advice.detachedHead=false", "-c", "protocol.file.allow=always")
     clone = (*quiet, "clone", "--quiet", "--shared", "--no-checkout", "--template=")
@@ -457,38 +438,38 @@ def check_out(repository: Repository, target: Path, suite_directory: Path) -> No
 def _source(written: str, suite_directory: Path) -> Path:
     """Return the top of the repository that a source names."""
     if _URL.match(written):
-        raise RepositoryError(
+        raise WorkspaceError(
             f"`inputs.repos`: the source `{written}` must be a local repository; clone it first"
         )
     if shutil.which("git") is None:
-        raise RepositoryError("`inputs.repos` needs `git`, which is not installed")
+        raise WorkspaceError("`inputs.repos` needs `git`, which is not installed")
     path = from_home(written)
     places = [suite_directory / path, Path.cwd() / path, *(above / path for above in suite_directory.parents)]
     within = suite_boundary(suite_directory, opened=(Path.cwd(),))
     allowed = [place for place in dict.fromkeys(places) if not is_foreign(written) and within.holds(place)]
     if not allowed:
-        raise RepositoryError(
+        raise WorkspaceError(
             f"`inputs.repos`: `{written}` leads out of {within.name}; start the run in the repository that "
             "it names, or in a directory that contains both"
         )
-    complaint = ""
+    failure = ""
     for place in allowed:
         if place.is_dir():
             try:
                 top = _run("rev-parse", "--show-toplevel", at=place)
                 return Path(top or _run("rev-parse", "--absolute-git-dir", at=place))
-            except RepositoryError as error:
-                complaint = complaint or str(error)
-    if complaint:
-        raise RepositoryError(complaint)
-    raise RepositoryError(f"`inputs.repos`: there is no directory {places[0]}")
+            except WorkspaceError as error:
+                failure = failure or str(error)
+    if failure:
+        raise WorkspaceError(failure)
+    raise WorkspaceError(f"`inputs.repos`: there is no directory {places[0]}")
 
 
 def _run(*arguments: str, at: Path) -> str:
     try:
         return git(*arguments, at=at).strip()
     except GitError as error:
-        raise RepositoryError(f"`inputs.repos`: {error}") from None
+        raise WorkspaceError(f"`inputs.repos`: {error}") from None
 
 
 MOST_FILES = 20_000

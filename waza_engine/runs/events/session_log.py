@@ -47,7 +47,7 @@ class SessionListener:
         self._started = time.monotonic()
         self._tasks: dict[tuple[str, bool], float] = {}
 
-    def tell(self, event: RunEvent) -> None:
+    def handle(self, event: RunEvent) -> None:
         """Write the log's line for an event, if it has one, then pass the event on."""
         if not self.failure:
             try:

@@ -127,7 +127,7 @@ class Progress:
         self._completed = 0
         self._lock = threading.Lock()
 
-    def tell_end(self, trials: int, kind: EventKind, **values: Any) -> None:
+    def report_end(self, trials: int, kind: EventKind, **values: Any) -> None:
         """Count and report in one step: the count never runs backwards in the stream."""
         with self._lock:
             self._completed += trials

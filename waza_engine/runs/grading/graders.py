@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 from waza_engine.counting import cut, in_seconds
 from waza_engine.executors.base import Cancellation
@@ -20,11 +20,6 @@ from waza_engine.runs.limits.cancellation import CancelledRunError, TooSlowError
 from waza_engine.spec.expected import Expected
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.vocabulary import COULD_NOT_GRADE, EXPECTED_LISTS, MEASURES_JUDGES, Check, unjudged_details
-
-if TYPE_CHECKING:
-    from waza_engine.graders.base import Verdict
-    from waza_engine.spec.grader_entry import GraderEntry
-
 
 GRADER_SECONDS = 120.0
 _OWN_LIMIT_GRACE_SECONDS = 10.0

@@ -6,8 +6,8 @@ Every call goes through the given executor, so the cost of judges is counted lik
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from waza_engine.executors.base import (
     ExecutorSettings,
 )
 from waza_engine.executors.registry import create_executor
-from waza_engine.graders.judging.judge import (
+from waza_engine.graders.judge import (
     JudgeError,
     JudgeQuestion,
     LostJudgeError,
@@ -119,21 +119,12 @@ def judge_executor(
     return found
 
 
-def _place(workspace: Path | None) -> AbstractContextManager[Path]:
-    """Return where the judge works: a directory of its own when nothing was kept of the trial."""
+@contextmanager
+def _place(workspace: Path | None) -> Generator[Path]:
+    """Yield the directory of the judge: an empty temporary one when the trial's workspace is not there."""
     if workspace is not None:
-        return nullcontext(workspace)
-    return _EmptyDirectory()
-
-
-class _EmptyDirectory(AbstractContextManager[Path]):
-    """A temporary directory as a path; files that a judge keeps open in it must not break the grader."""
-
-    def __init__(self) -> None:
-        self._directory = tempfile.TemporaryDirectory(prefix="waza-judge-", ignore_cleanup_errors=True)
-
-    def __enter__(self) -> Path:
-        return Path(self._directory.name)
-
-    def __exit__(self, *_error: object) -> None:
-        self._directory.cleanup()
+        yield workspace
+        return
+    # Files that a judge keeps open there must not break the grader.
+    with tempfile.TemporaryDirectory(prefix="waza-judge-", ignore_cleanup_errors=True) as directory:
+        yield Path(directory)

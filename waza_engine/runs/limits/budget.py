@@ -56,15 +56,15 @@ def unpriced_models(budget: Budget, models: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reservation:
-    """The price of an active trial, None while no price is known; ``settle`` gives it back."""
+    """The reserved price of an active trial, None while no price is known; ``settle`` releases it."""
 
     price: Spending | None
     _settle: Callable[[Reservation, bool], None]
 
     def settle(self, *, lost: bool = False) -> None:
-        """Give the price back, for the calls of the trial are counted now; can be called twice.
+        """Release the price: the calls of the trial are counted now. Can be called twice.
 
-        The price of a ``lost`` trial stays out of reach: it may have been spent.
+        The price of a ``lost`` trial stays reserved: it may have been spent.
         """
         self._settle(self, lost)
 
@@ -75,9 +75,9 @@ NOTHING_RESERVED = Reservation(None, lambda reserved, lost: None)
 class Meter:
     """Counts the spending of a run; thread-safe.
 
-    ``cut`` is true when a call was left out for that reason. Runs of several models share the limits of one
-    meter: each has its own ``within`` that one. ``prices`` are those of the run's trials. ``refusal`` is why
-    no call of this run starts any more, whatever its limits are; active ones go on.
+    ``cut`` is true when a limit prevented a call. Runs of several models share the limits of one meter: each
+    run has a meter of its own ``within`` the shared one. ``prices`` are those of the run's trials.
+    ``refusal`` says why this run starts no more calls, regardless of its limits; active calls continue.
     """
 
     def __init__(self, budget: Budget, within: Meter | None = None) -> None:
@@ -122,16 +122,16 @@ class Meter:
         """Return the cost of the counted calls."""
         return self._cost
 
-    def count(self, usage: Usage | None, cost: Cost, *, must_tell: bool) -> None:
-        """Add a call's usage. With ``must_tell``, a call that reports nothing ends a limited run."""
+    def count(self, usage: Usage | None, cost: Cost, *, must_report: bool) -> None:
+        """Add a call's usage. With ``must_report``, a call that reports nothing ends a limited run."""
         self._add(tokens_of(usage), cost)
         if self._within is not None:
-            self._within.count(usage, cost, must_tell=must_tell)
+            self._within.count(usage, cost, must_report=must_report)
             return
         if self._is_reached():
             return
         budget = self.budget
-        if must_tell and self._is_blind(usage):
+        if must_report and self._is_blind(usage):
             self._stop(f"the agent does not report what it uses, so {_limit(budget)} cannot be kept")
         elif budget.max_cost_usd is not None and budget.max_tokens is None and not cost.known:
             named = (
@@ -141,7 +141,7 @@ class Meter:
             self._stop(f"{why}; give --max-tokens too")
 
     def carry(self, spent: Spending) -> None:
-        """Add what a run spent that goes on: its limits hold for both together."""
+        """Add the spending of the run that this one resumes: the limits apply to both together."""
         self._add(spent.tokens, spent.cost)
         if self._within is not None:
             self._within.carry(spent)
@@ -203,7 +203,8 @@ class Meter:
             elif others and (None in others if high is None else not self._fits([*others, high])):
                 return None
             else:
-                # Alone, one of a usual price must do: a single dear trial would end the run early.
+                # A trial that runs alone needs room for a usual price only:
+                # one expensive trial must not end the run.
                 reservation = Reservation(high, self._settle)
                 self._reserved.add(reservation)
                 return reservation
@@ -320,7 +321,7 @@ class MeteredExecutor(_Wrapping):
         return self._meter.cost
 
     def refuses(self) -> str:
-        """Return why no call starts any more, "" while calls do: asked before work that is left out then."""
+        """Return why no more calls start, "" while they do; the caller then leaves work out."""
         if not self.costs or self._meter.refusal or not self._meter.reason:
             return self._meter.refusal if self.costs else ""
         self._meter.cut = True
@@ -352,8 +353,8 @@ class MeteredExecutor(_Wrapping):
                 answer = replace(response, usage=_ascribed(response.usage, request.model))
                 if not cut:
                     complete.append(answer)
-                must_tell = not (response.error or request.stop_at_skill or cut)
-                bill.count(response.usage, must_tell=must_tell)
+                must_report = not (response.error or request.stop_at_skill or cut)
+                bill.count(response.usage, must_report=must_report)
                 return answer
             except Exception:
                 bill.count_arrived()
@@ -401,13 +402,13 @@ class _Bill:
         self._arrived.append(answer)
         self._request.on_answer(answer)
 
-    def count(self, usage: Usage | None, *, must_tell: bool = False) -> None:
+    def count(self, usage: Usage | None, *, must_report: bool = False) -> None:
         """Count the call's usage, unless that was done; when it returns, the meter has it."""
         # The lock is held while the meter counts: a cancelled run reads the meter as soon as this returns.
         with self._lock:
             if not self._counted:
                 self._counted = True
-                self._meter.count(usage, cost_of(usage, self._request.model), must_tell=must_tell)
+                self._meter.count(usage, cost_of(usage, self._request.model), must_report=must_report)
 
     def count_arrived(self) -> None:
         """Count the answers of a call that broke, or that no caller waits for any more."""
@@ -473,7 +474,7 @@ def _ascribed(usage: Usage | None, model: str) -> Usage | None:
 
 
 class _Either:
-    """Cancelled when one of two is."""
+    """A cancellation that is requested when one of two others is."""
 
     def __init__(self, one: Cancellation, other: Cancellation) -> None:
         self._both = (one, other)
@@ -505,7 +506,7 @@ _MOST_TRIALS = 200
 
 
 class TrialPrices:
-    """The spending of trials by the ids of their tasks, and of them all. Thread-safe."""
+    """The spending of trials, by task id and of all together. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -513,7 +514,7 @@ class TrialPrices:
         self._by_task: dict[str, list[Spending]] = {}
 
     def add(self, task: str, spent: Spending) -> None:
-        """Note what a trial cost; one that cost nothing says nothing about others."""
+        """Record the cost of a trial; a trial without cost is ignored."""
         if not spent.anything:
             return
         with self._lock:

@@ -1,8 +1,8 @@
 """Find the affected tasks: those whose answers or verdicts may have changed, since a commit or their results.
 
 A task is affected when the suite defines it differently than before, or when a file that it reads
-(``deciding_files.py``) was changed, added or deleted. All tasks are affected when the suite of then could not
-be read. Changed files are those that git reports since the commit, or since the merge base if the current
+(``deciding_files.py``) was changed, added or deleted. All tasks are affected when the earlier suite cannot be
+read. Changed files are those that git reports since the commit, or since the merge base if the current
 commit does not descend from it.
 
 Since a task's newest result (``outdated``), it also is when the executor or model differs, and when there is
@@ -38,12 +38,11 @@ from waza_engine.runs.passes.deciding_files import (
     current_inputs,
     is_read,
 )
-from waza_engine.runs.settings.options import given_settings, with_options, written_folders
+from waza_engine.runs.settings.options import given_settings, project_config, with_options, written_folders
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import SelectedTask, select
 from waza_engine.runs.trials.triggers import trigger_file
 from waza_engine.spec.grader_entry import GraderEntry
-from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles, Version
@@ -60,7 +59,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Affected:
-    """The affected tasks, ``of`` so many, and whether the trigger prompts are affected.
+    """The affected tasks out of ``of`` selected ones, and whether the trigger prompts are affected.
 
     ``commit`` is the full hash of the base commit. ``warnings`` name paths that git does not cover.
     """
@@ -217,7 +216,7 @@ def suite_before(settings: RunSettings, files: SuiteFiles, build: Build) -> Suit
     """
     try:
         suite = load_suite(settings.path, given_settings(settings), files=files)
-        project = _project(suite.directory, files)
+        project, _ = project_config(suite.directory, files)
         suite = with_options(suite, settings, project)
         tasks, _ = select(suite, (), settings.graders, build=build, files=files)
     except (SuiteFileError, SuiteError):
@@ -233,19 +232,12 @@ def deciding_parts_of(task: SelectedTask, suite: Suite, project: ProjectConfig) 
     return task_key(task.source, task.trial, suite, float(project.graders.program_timeout))
 
 
-def _project(directory: Path, files: SuiteFiles) -> ProjectConfig:
-    try:
-        return load_project_config(directory, files=files)[0]
-    except SuiteFileError:
-        return ProjectConfig()
-
-
 def task_key(
     source: SuiteTask, task: TrialTask, suite: Suite, program_timeout_seconds: float
 ) -> dict[str, Any]:
-    """Return it as JSON: equal for two suites that cannot make a difference to the task.
+    """Return everything that decides the results of a task, as JSON: two suites are compared by it.
 
-    ``suite`` is as the options of a run want it, and ``task`` has the graders that the run takes.
+    ``suite`` has the options of the run applied, and ``task`` its selected graders.
     """
     return {
         "suite": suite_key(suite),

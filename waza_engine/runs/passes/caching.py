@@ -101,7 +101,7 @@ class TaskCache:
         self._reads: tuple[AgentSetup, DecidingFiles] | None = None
 
     def key(self, source: SuiteTask, task: TrialTask, context: RunContext) -> str | None:
-        """Return the key of a task as it would run now, None when its result must not be kept."""
+        """Return the key of a task as it would run now, None when its result must not be cached."""
         # Replaying is immediate, and its recording may be the newest results, which change with every run.
         if source.task is None or not task.graded or replays(self._executor):
             return None
@@ -126,18 +126,18 @@ class TaskCache:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def get(self, key: str) -> TaskOutcome | None:
-        """Return the kept result of a task, marked as such."""
+        """Return the cached result of a task, marked as cached."""
         place = self._directory / f"{key}.json"
         try:
             entry: object = json.loads(read_bytes(place, LONGEST_BYTES, within=self._within))
         except (OSError, ValueError, RecursionError):
             return None
         task = cast("Block", entry).get("task") if isinstance(entry, Mapping) else None
-        # It cost nothing this time.
+        # A cached result costs nothing.
         return replace(task_of(cast("Block", task)), cached=True) if isinstance(task, Mapping) else None
 
     def put(self, key: str, outcome: TaskOutcome) -> None:
-        """Keep a result, when it may be kept."""
+        """Store a result if it is final."""
         if not _final(outcome):
             return
         entry = {"waza_engine_cache": _FORMAT, "task": task_document(outcome)}

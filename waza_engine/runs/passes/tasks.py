@@ -1,6 +1,6 @@
-"""The tasks of a pass: begun in order, their trials started as workers are free, each task ended once.
+"""Run the tasks of a pass: they begin in order, trials start as workers are free, each task ends once.
 
-One thread decides; slow work runs in others and reports back to it.
+One thread decides; slow work runs in other threads and reports back to it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from waza_engine.counting import counted
@@ -36,13 +37,13 @@ from waza_engine.scoring.tasks import TrialStatus, composite, task_statistics, t
 
 ENDED_BEFORE = "the run ended before"
 _RUNAWAY = 4
-"""A trial or a trigger prompt that is executed elsewhere ends when it spends so many times its price."""
+"""A trial or trigger prompt on a cluster ends when it spends this many times its price."""
 STOPPED_EARLY = "`fail_fast`: a task before it did not pass"
 FoundT = TypeVar("FoundT")
 
 
 @dataclass(slots=True)
-class _Begun:
+class _ActiveTask:
     """An active task. ``why`` is the reason against further trials, ``broken`` a defect of the engine.
 
     ``waiting`` are the numbers of the trials to begin, ``running`` those that are active, and ``asked`` those
@@ -65,7 +66,7 @@ class _Begun:
 
 
 class TaskRunner:
-    """Runs the tasks of a pass and reports events. Call only ``run``, once; it does the rest."""
+    """Runs the tasks of a pass and reports events. Call ``run`` once, then ``unfinished`` if it raised."""
 
     def __init__(
         self,
@@ -101,8 +102,8 @@ class TaskRunner:
         self._reserved: set[Reservation] = set()
         self._stopped = False
         self._waiting = deque(enumerate(tasks))
-        self._under_way: list[_Begun] = []
-        self._begun: dict[int, _Begun] = {}
+        self._active_tasks: list[_ActiveTask] = []
+        self._by_position: dict[int, _ActiveTask] = {}
         self._finished: deque[tuple[int, TaskOutcome]] = deque()
         self._reports: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
 
@@ -117,21 +118,21 @@ class TaskRunner:
             self._send("enqueued", task=task.source.id, message=task.source.name)
         withdraw = self._context.cancellation.on_request(lambda: self._reports.put(None))
         # Room may come from the backend, or from another run that shares the limits.
-        withdraw_room = self._context.executor.meter.on_settled(self._look_again)
-        self._backend.on_room(self._look_again)
+        withdraw_room = self._context.executor.meter.on_settled(self._wake)
+        self._backend.on_room(self._wake)
         try:
             for _ in self._tasks:
                 while not self._finished:
-                    self._hand_out()
+                    self._start_work()
                     if not self._finished:
                         self._next_report()
                 if not self._costs:
                     # Work goes on while the caller stores what is finished; what is paid for is stored first.
-                    self._hand_out()
+                    self._start_work()
                 position, outcome = self._finished.popleft()
                 yield position, outcome
-                # It holds the transcripts of its trials.
-                self._begun.pop(position, None)
+                # Free the transcripts of its trials.
+                self._by_position.pop(position, None)
         finally:
             withdraw()
             withdraw_room()
@@ -144,19 +145,19 @@ class TaskRunner:
         for position, selected in enumerate(self._tasks):
             if position in finished:
                 continue
-            begun = self._begun.get(position) or self._with_earlier(position, selected)
-            if begun is not None:
-                begun.trials += _cut_off(begun)
-                begun.trials.sort(key=lambda trial: trial.number)
-            if begun is None or not begun.trials:
-                # One that was begun may have asked the agent.
-                none = "no trial ran" if begun is None else "no trial was finished"
+            active = self._by_position.get(position) or self._with_earlier(position, selected)
+            if active is not None:
+                active.trials += _cut_off(active)
+                active.trials.sort(key=lambda trial: trial.number)
+            if active is None or not active.trials:
+                # An active task may have asked the agent.
+                none = "no trial ran" if active is None else "no trial was finished"
                 yield position, unrun_task(selected, f"{why}; {none}")
             else:
-                outcome = self._outcome(begun, why)
+                outcome = self._outcome(active, why)
                 concluded = self._concluded(outcome)
                 if concluded.ended_trials:
-                    self._tell_task(outcome, concluded, 0)
+                    self._report_task(outcome, concluded, 0)
                 yield position, outcome
 
     def _next_report(self) -> None:
@@ -168,7 +169,7 @@ class TaskRunner:
             raise self._failure
 
     def _clean_up(self) -> None:
-        """Take the outcomes that still come."""
+        """Wait a moment for the outcomes of active trials."""
         deadline = time.monotonic() + self._backend.grace_seconds
         while self._busy:
             try:
@@ -180,17 +181,17 @@ class TaskRunner:
         for reservation in self._reserved:
             reservation.settle()
 
-    def _look_again(self) -> None:
+    def _wake(self) -> None:
         self._reports.put(lambda: None)
 
-    def _hand_out(self) -> None:
-        """Begin as much as there is room for."""
+    def _start_work(self) -> None:
+        """Start trials and tasks until all workers are busy."""
         while self._busy < self._backend.workers and not self._context.cancellation.requested:
-            begun = next((begun for begun in tuple(self._under_way) if self._has_more(begun)), None)
-            if begun is not None:
-                reservation = self._reservation(begun)
+            active = next((active for active in tuple(self._active_tasks) if self._has_more(active)), None)
+            if active is not None:
+                reservation = self._reservation(active)
                 if reservation is not None:
-                    self._start_trial(begun, reservation)
+                    self._start_trial(active, reservation)
                 elif not self._context.executor.reason:
                     return
             elif self._waiting:
@@ -198,110 +199,110 @@ class TaskRunner:
             else:
                 return
 
-    def _has_more(self, begun: _Begun) -> bool:
-        if not begun.ready or not begun.waiting or begun.why or begun.broken:
+    def _has_more(self, active: _ActiveTask) -> bool:
+        if not active.ready or not active.waiting or active.why or active.broken:
             return False
-        begun.why = self._context.executor.refuses()
-        if begun.why:
-            self._end_when_done(begun)
-        return not begun.why
+        active.why = self._context.executor.refuses()
+        if active.why:
+            self._end_when_done(active)
+        return not active.why
 
     def _begin(self, position: int, selected: SelectedTask) -> None:
         if self._stopped:
-            begun = self._with_earlier(position, selected)
+            active = self._with_earlier(position, selected)
             unrun = unrun_task(selected, STOPPED_EARLY)
-            self._finish(position, unrun if begun is None else self._outcome(begun, STOPPED_EARLY))
+            self._finish(position, unrun if active is None else self._outcome(active, STOPPED_EARLY))
         elif selected.trial is None:
             self._send("started", task=selected.source.id)
-            self._finish(position, _broken(selected, selected.source.error))
+            self._finish(position, _errored(selected, selected.source.error))
         else:
-            begun = self._with_earlier(position, selected) or _Begun(position, selected, selected.trial)
-            self._begun[position] = begun
-            done = {trial.number for trial in begun.trials}
-            begun.waiting.extend(sorted(set(range(1, self._context.trials + 1)) - done))
-            self._under_way.append(begun)
-            for trial in begun.trials:
-                self._tell_trial(selected.source.id, trial)
-            if not begun.waiting:
-                self._finish(position, self._outcome(begun, ""))
+            active = self._with_earlier(position, selected) or _ActiveTask(position, selected, selected.trial)
+            self._by_position[position] = active
+            done = {trial.number for trial in active.trials}
+            active.waiting.extend(sorted(set(range(1, self._context.trials + 1)) - done))
+            self._active_tasks.append(active)
+            for trial in active.trials:
+                self._report_trial(selected.source.id, trial)
+            if not active.waiting:
+                self._finish(position, self._outcome(active, ""))
                 return
             if self._cache is None and not self._has_hooks:
-                self._prepared_with(begun, self._prepared(begun))
+                self._begin_trials(active, self._outcome_without_trials(active))
             else:
                 self._in_thread(
-                    lambda: self._prepared(begun), lambda found: self._prepared_with(begun, found)
+                    partial(self._outcome_without_trials, active), partial(self._begin_trials, active)
                 )
 
-    def _prepared(self, begun: _Begun) -> TaskOutcome | None:
+    def _outcome_without_trials(self, active: _ActiveTask) -> TaskOutcome | None:
         """Return the outcome of a task that needs no trial: it is cached, rejected, or its hook failed."""
-        context, source = self._context, begun.selected.source
+        context, source = self._context, active.selected.source
         if self._cache is not None:
-            begun.cache_key = self._cache.key(source, begun.task, context)
+            active.cache_key = self._cache.key(source, active.task, context)
             # A run that goes on keeps its own trials, and those that it retries are not what the cache has.
-            usable = begun.cache_key is not None and not context.settings.resume
-            if usable and (found := self._cache.get(begun.cache_key or "")) is not None:
+            usable = active.cache_key is not None and not context.settings.resume
+            if usable and (found := self._cache.get(active.cache_key or "")) is not None:
                 # The task's name may have changed; its prompt has not.
                 return replace(found, id=source.id, name=source.name, file=source.path.name)
         if why := context.executor.refuses():
-            if begun.trials:
+            if active.trials:
                 # Those of an interrupted run were paid for.
-                return self._outcome(begun, why)
-            return unrun_task(begun.selected, f"{why}; no trial ran")
+                return self._outcome(active, why)
+            return unrun_task(active.selected, f"{why}; no trial ran")
         try:
             if self._has_hooks:
-                begun.warnings += self._backend.run_hooks(self._request(source, 0), "before_task")
+                active.warnings += self._backend.run_hooks(self._request(source, 0), "before_task")
         except HookError as error:
-            status = "error" if begun.trials else "failed"
+            status = "error" if active.trials else "failed"
             return TaskOutcome(
-                source.id, source.name, status, tuple(begun.trials), file=source.path.name, error=str(error)
+                source.id, source.name, status, tuple(active.trials), file=source.path.name, error=str(error)
             )
         return None
 
-    def _prepared_with(self, begun: _Begun, found: TaskOutcome | Exception | None) -> None:
+    def _begin_trials(self, active: _ActiveTask, found: TaskOutcome | Exception | None) -> None:
         if isinstance(found, Exception):
-            begun.broken = _defect(found)
-            self._end_when_done(begun)
+            active.broken = _defect(found)
+            self._end_when_done(active)
         elif found is not None:
-            self._finish(begun.position, found)
+            self._finish(active.position, found)
         else:
-            begun.ready = True
+            active.ready = True
 
-    def _reservation(self, begun: _Begun) -> Reservation | None:
+    def _reservation(self, active: _ActiveTask) -> Reservation | None:
         """Reserve the price of a trial; return None when it does not fit now, or never."""
         agent = self._context.executor
         if not self._costs:
             return NOTHING_RESERVED
-        found = agent.meter.reserve(begun.selected.source.id)
-        # A free agent answers at the limit as well, and its judges are refused.
+        found = agent.meter.reserve(active.selected.source.id)
+        # A free agent still answers at the limit; its judges are refused.
         return NOTHING_RESERVED if found is None and agent.reason and not agent.costs else found
 
-    def _start_trial(self, begun: _Begun, reservation: Reservation) -> None:
-        number = begun.waiting.popleft()
-        begun.running.add(number)
-        context, source = self._context, begun.selected.source
+    def _start_trial(self, active: _ActiveTask, reservation: Reservation) -> None:
+        number = active.waiting.popleft()
+        active.running.add(number)
+        context, source = self._context, active.selected.source
         task_id = source.id
         request = replace(
             self._request(source, number),
             baseline_output=context.baseline_output(task_id, number),
-            budget=most_of(reservation, context.settings.budget),
+            budget=budget_for(reservation, context.settings.budget),
         )
         self._reserved.add(reservation)
 
         def keep(cut: TrialOutcome) -> None:
-            begun.cut[number] = cut
+            active.cut[number] = cut
             self._on_trial(task_id, cut)
 
         def done(found: TrialOutcome | Exception) -> None:
             if isinstance(found, TrialOutcome) and not found.stopped:
                 context.executor.meter.prices.add(task_id, spending_of(found, context))
             reservation.settle(lost=isinstance(found, LostTrialError))
-            self._reports.put(lambda: self._trial_ended(begun, number, found, reservation))
+            self._reports.put(lambda: self._trial_ended(active, number, found, reservation))
 
         self._send("started", task=task_id, trial=number)
         self._busy += 1
         self._backend.start(
             request,
-            lambda text, phase=None: self._tell(begun, number, text, phase),
+            lambda text, phase=None: self._report_progress(active, number, text, phase),
             keep,
             done,
         )
@@ -319,93 +320,98 @@ class TaskRunner:
         )
 
     def _trial_ended(
-        self, begun: _Begun, number: int, found: TrialOutcome | Exception, reservation: Reservation
+        self, active: _ActiveTask, number: int, found: TrialOutcome | Exception, reservation: Reservation
     ) -> None:
         self._busy -= 1
         self._reserved.discard(reservation)
         if isinstance(found, BackendError):
             self._failure = self._failure or found
         elif isinstance(found, InterruptedTrialError):
-            begun.trials.append(found.outcome)
-            begun.running.remove(number)
+            active.trials.append(found.outcome)
+            active.running.remove(number)
         elif not (isinstance(found, CancelledRunError) and self._context.cancellation.requested):
-            begun.running.remove(number)
+            active.running.remove(number)
             # A defect of ours costs this trial, not the further ones.
-            ended = found if isinstance(found, TrialOutcome) else _broken_trial(begun, number, found)
-            begun.cut.pop(number, None)
-            begun.trials.append(ended)
-            self._tell_trial(begun.selected.source.id, ended)
-            if len(begun.trials) < self._context.trials:
-                self._on_trial(begun.selected.source.id, ended)
-        # They end in any order.
-        begun.trials.sort(key=lambda trial: trial.number)
-        self._end_when_done(begun)
+            ended = found if isinstance(found, TrialOutcome) else _errored_trial(active, number, found)
+            active.cut.pop(number, None)
+            active.trials.append(ended)
+            self._report_trial(active.selected.source.id, ended)
+            if len(active.trials) < self._context.trials:
+                self._on_trial(active.selected.source.id, ended)
+        # Trials end in any order.
+        active.trials.sort(key=lambda trial: trial.number)
+        self._end_when_done(active)
 
-    def _end_when_done(self, begun: _Begun) -> None:
+    def _end_when_done(self, active: _ActiveTask) -> None:
         """End a task whose last trial has ended."""
-        complete = not begun.waiting or begun.why or begun.broken
-        if begun.running or not complete or self._context.cancellation.requested:
+        complete = not active.waiting or active.why or active.broken
+        if active.running or not complete or self._context.cancellation.requested:
+            return
+        if active.broken:
+            self._finish_errored(active, active.broken)
             return
         try:
-            outcome = self._outcome(begun, begun.why)
+            outcome = self._outcome(active, active.why)
         except Exception as error:  # noqa: BLE001 - a defect of ours costs this task, not the run
-            begun.broken = begun.broken or _defect(error)
-            outcome = _broken(begun.selected, begun.broken)
-        if begun.broken:
-            self._finish(begun.position, self._broken_off(begun, begun.broken))
-        elif self._cache is None and not self._has_hooks:
-            self._kept_as(begun, outcome, None)
+            self._finish_errored(active, _defect(error))
+            return
+        if self._cache is None and not self._has_hooks:
+            self._finish_stored(active, outcome, None)
         else:
             self._in_thread(
-                lambda: self._kept(begun, outcome), lambda found: self._kept_as(begun, outcome, found)
+                partial(self._after_task, active, outcome), partial(self._finish_stored, active, outcome)
             )
 
-    def _kept(self, begun: _Begun, outcome: TaskOutcome) -> None:
+    def _after_task(self, active: _ActiveTask, outcome: TaskOutcome) -> None:
         if self._has_hooks:
-            request = self._request(begun.selected.source, 0)
-            begun.warnings += self._backend.run_hooks(request, "after_task")
-        if self._cache is not None and begun.cache_key is not None:
-            self._cache.put(begun.cache_key, outcome)
+            request = self._request(active.selected.source, 0)
+            active.warnings += self._backend.run_hooks(request, "after_task")
+        if self._cache is not None and active.cache_key is not None:
+            self._cache.put(active.cache_key, outcome)
 
-    def _kept_as(self, begun: _Begun, outcome: TaskOutcome, found: Exception | None) -> None:
-        for warning in begun.warnings:
+    def _finish_stored(self, active: _ActiveTask, outcome: TaskOutcome, found: Exception | None) -> None:
+        for warning in active.warnings:
             self._send("output", task=outcome.id, message=f"warning: {warning}")
-        self._finish(begun.position, outcome if found is None else self._broken_off(begun, _defect(found)))
+        if found is None:
+            self._finish(active.position, outcome)
+        else:
+            self._finish_errored(active, _defect(found))
 
-    def _broken_off(self, begun: _Begun, why: str) -> TaskOutcome:
-        return replace(_broken(begun.selected, why), trials=list(begun.trials))
+    def _finish_errored(self, active: _ActiveTask, why: str) -> None:
+        outcome = replace(_errored(active.selected, why), trials=list(active.trials))
+        self._finish(active.position, outcome)
 
     def _finish(self, position: int, outcome: TaskOutcome) -> None:
-        begun = self._begun.get(position)
-        reported = len(begun.trials) if begun is not None else 0
-        if begun is not None:
-            self._under_way.remove(begun)
-        self._tell_task(outcome, self._concluded(outcome), self._context.trials - reported)
+        active = self._by_position.get(position)
+        reported = len(active.trials) if active is not None else 0
+        if active is not None:
+            self._active_tasks.remove(active)
+        self._report_task(outcome, self._concluded(outcome), self._context.trials - reported)
         if outcome.status in ("failed", "error") and self._fail_fast:
             self._stopped = True
         self._finished.append((position, replace(outcome, group=self._group)))
 
-    def _with_earlier(self, position: int, selected: SelectedTask) -> _Begun | None:
+    def _with_earlier(self, position: int, selected: SelectedTask) -> _ActiveTask | None:
         """Return a task with its trials of the interrupted run, None without any."""
         trials = self._earlier.get(selected.source.id)
         if not trials or selected.trial is None:
             return None
-        return _Begun(position, selected, selected.trial, trials=list(trials))
+        return _ActiveTask(position, selected, selected.trial, trials=list(trials))
 
     def _concluded(self, outcome: TaskOutcome) -> TaskConclusion:
         return conclude_task(outcome, self._context.suite.spec.config.executor)
 
-    def _tell_task(self, outcome: TaskOutcome, concluded: TaskConclusion, untold: int) -> None:
-        """Report a task's outcome; ``untold`` of its trials were not reported as ended and will not run."""
+    def _report_task(self, outcome: TaskOutcome, concluded: TaskConclusion, unreported: int) -> None:
+        """Report a task's outcome; ``unreported`` is how many trials will not run."""
         score = outcome.statistics.avg_weighted_score if outcome.statistics else None
         # A failed hook is written as a failure, as upstream does; no answer was graded.
         broke = concluded.verdict == "errored"
         kind = _kind(outcome.status, pending=any(any(verdicts_of(trial)) for trial in outcome.trials))
         kind = "errored" if broke else "skipped" if concluded.has_no_grader else kind
         kind = "failed" if concluded.verdict == "failed" else kind
-        why = concluded.reason if concluded.has_no_grader else concluded.untold
-        self._tell_end(
-            untold,
+        why = concluded.reason if concluded.has_no_grader else concluded.hidden_reason
+        self._report_end(
+            unreported,
             kind,
             task=outcome.id,
             score=score if concluded.scored else None,
@@ -428,17 +434,17 @@ class TaskRunner:
         self._busy += 1
         start_call(call, lambda found: self._reports.put(lambda: go_on(found)))
 
-    def _outcome(self, begun: _Begun, why: str) -> TaskOutcome:
+    def _outcome(self, active: _ActiveTask, why: str) -> TaskOutcome:
         """Return the task with its finished trials; a trial that the limit cut stays if it used anything.
 
         ``why`` is the reason why the others did not run.
         """
-        selected, trials, wanted = begun.selected, begun.trials, self._context.trials
+        selected, trials, wanted = active.selected, active.trials, self._context.trials
         finished = [trial for trial in trials if not trial.stopped]
         kept = [
             trial
             for trial in trials
-            if not trial.stopped or trial.output or trial.usage is not None or trial.number in begun.asked
+            if not trial.stopped or trial.output or trial.usage is not None or trial.number in active.asked
         ]
         error = ""
         if len(finished) < wanted:
@@ -446,20 +452,20 @@ class TaskRunner:
             ran = f"{len(finished)} of {counted(wanted, 'trial')} ran" if finished else none
             cut = next((trial.error for trial in reversed(trials) if trial.stopped), "")
             error = f"{why or cut}; {ran}"
-        pass_rate = begun.task.pass_rate
+        pass_rate = active.task.pass_rate
         return TaskOutcome(
             id=selected.source.id,
             name=selected.source.name,
             status=task_status([trial.status for trial in finished], pass_rate),
             trials=kept,
-            statistics=task_statistics([trial.score for trial in finished]) if begun.task.graded else None,
-            golden=begun.task.spec.golden,
+            statistics=task_statistics([trial.score for trial in finished]) if active.task.graded else None,
+            golden=active.task.spec.golden,
             file=selected.source.path.name,
             error=error,
             pass_rate=pass_rate,
         )
 
-    def _tell_trial(self, task_id: str, trial: TrialOutcome) -> None:
+    def _report_trial(self, task_id: str, trial: TrialOutcome) -> None:
         for grader, verdict in verdicts_of(trial):
             self._send(
                 "graded",
@@ -476,7 +482,7 @@ class TaskRunner:
         status = status_by_verdicts(trial)
         kind = _kind(status, pending=any(verdicts_of(trial)))
         score = None if status == "skipped" else composite(trial.graded).weighted_score
-        self._tell_end(
+        self._report_end(
             1,
             kind,
             task=task_id,
@@ -486,22 +492,22 @@ class TaskRunner:
             duration_ms=trial.duration_ms,
         )
 
-    def _tell(self, begun: _Begun, trial: int, text: str, phase: Phase | None) -> None:
-        task_id = begun.selected.source.id
+    def _report_progress(self, active: _ActiveTask, trial: int, text: str, phase: Phase | None) -> None:
+        task_id = active.selected.source.id
         if (phase == "asking" and self._context.executor.costs) or (
             phase == "grading" and self._context.judges.costs
         ):
-            begun.asked.add(trial)
+            active.asked.add(trial)
             self._on_asked(task_id, trial)
         if phase is None:
             self._send("output", task=task_id, trial=trial, message=excerpt(text))
         else:
             self._send(phase, task=task_id, trial=trial)
 
-    def _tell_end(self, trials: int, kind: EventKind, **values: Any) -> None:
+    def _report_end(self, trials: int, kind: EventKind, **values: Any) -> None:
         spent = self._context.executor.spent
         cost = spent.usd if spent.known and spent.usd else None
-        self._context.progress.tell_end(
+        self._context.progress.report_end(
             trials, kind, baseline=self._context.baseline or None, cost_usd=cost, **values
         )
 
@@ -518,7 +524,7 @@ def _defect(error: Exception, what: str = "task") -> str:
     return f"the {what} broke: {type(error).__name__}: {error}"
 
 
-def most_of(reservation: Reservation, limits: Budget) -> Budget:
+def budget_for(reservation: Reservation, limits: Budget) -> Budget:
     """Return the most that a trial or a trigger prompt may spend, of what the run limits.
 
     Without a price it has no limit.
@@ -532,29 +538,29 @@ def most_of(reservation: Reservation, limits: Budget) -> Budget:
     )
 
 
-def _broken_trial(begun: _Begun, number: int, error: Exception) -> TrialOutcome:
-    """Return a trial that has no outcome, with the answer that was kept of it."""
+def _errored_trial(active: _ActiveTask, number: int, error: Exception) -> TrialOutcome:
+    """Return a trial that has no outcome as an error, with the answer that was stored for it."""
     lost = isinstance(error, LostTrialError)
     why = str(error) if lost else _defect(error, "trial")
-    kept = begun.cut.get(number) or TrialOutcome(number, "error", None)
+    kept = active.cut.get(number) or TrialOutcome(number, "error", None)
     return replace(kept, status="error", error=why, stopped=False, lost=lost)
 
 
-def _cut_off(begun: _Begun) -> list[TrialOutcome]:
+def _cut_off(active: _ActiveTask) -> list[TrialOutcome]:
     """Return the active trials with an answer, or whose agent was asked, as they are cut off."""
-    heard = {trial.number for trial in begun.trials}
+    heard = {trial.number for trial in active.trials}
     return [
-        begun.cut.get(number) or TrialOutcome(number, "skipped", None, stopped=True)
-        for number in begun.running & (begun.asked | begun.cut.keys()) - heard
+        active.cut.get(number) or TrialOutcome(number, "skipped", None, stopped=True)
+        for number in active.running & (active.asked | active.cut.keys()) - heard
     ]
 
 
 def unrun_task(selected: SelectedTask, why: str) -> TaskOutcome:
-    """Return the outcome of a task that was chosen and not begun."""
+    """Return the outcome of a task that was chosen and did not begin."""
     source = selected.source
     return TaskOutcome(source.id, source.name, "skipped", file=source.path.name, error=why)
 
 
-def _broken(selected: SelectedTask, why: str) -> TaskOutcome:
+def _errored(selected: SelectedTask, why: str) -> TaskOutcome:
     source = selected.source
     return TaskOutcome(source.id, source.name, "error", file=source.path.name, error=why)

@@ -119,7 +119,7 @@ def _skills(suite: Suite, tasks: Sequence[SelectedTask], *, loads_skills: bool) 
         f"the tested skill `{suite.spec.skill}` is not found, so the agent runs without it "
         f"(searched {searched})",
         "name its folder in `config.skill_directories`",
-        told=True,
+        warns=True,
     )
 
 
@@ -183,7 +183,7 @@ def _judge(suite: Suite, tasks: Sequence[SelectedTask], executor: str) -> Iterat
             str(suite.path),
             f"the executor `{executor}` has no model to judge {listed}",
             "name one that has with `--judge-executor`, for example `--judge-executor openai`",
-            told=True,
+            warns=True,
         )
 
 
@@ -205,7 +205,7 @@ class Finding:
 
     ``invalid`` cannot work, ``unresolved`` cannot be known yet, ``unsupported`` is beyond this engine.
     ``message`` says what is wrong, ``remediation`` what to do, a clause each. ``task`` is the id of its task.
-    ``told`` is true when nothing else in the run reports it.
+    ``warns`` is true when nothing else in the run reports it.
     """
 
     code: str
@@ -214,7 +214,7 @@ class Finding:
     message: str
     remediation: str
     task: str = ""
-    told: bool = False
+    warns: bool = False
 
     @property
     def severity(self) -> Literal["info", "warning", "error"]:
@@ -257,7 +257,7 @@ def pass_preflight(
     stopping = [finding for finding in found if costs and _stops(finding, kept=kept)]
     if stopping:
         raise SuiteError(*_in_words(stopping))
-    warnings = [f"{finding.message}; {finding.remediation}" for finding in found if finding.told]
+    warnings = [f"{finding.message}; {finding.remediation}" for finding in found if finding.warns]
     return warnings + _ignored(suite, tasks)
 
 

@@ -23,7 +23,7 @@ from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.executors.base import Cancellation, Executor, ExecutorError, ExecutorSettings
 from waza_engine.executors.registry import create_executor
 from waza_engine.graders.base import GradingContext
-from waza_engine.graders.judging.judge import Judge
+from waza_engine.graders.judge import Judge
 from waza_engine.graders.matching.patterns import current_workers
 from waza_engine.masking import read_environment
 from waza_engine.processes.scope import ProcessScope, current_scope
@@ -48,11 +48,11 @@ from waza_engine.runs.grading.workers import GradingWorkers
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
 from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.runs.regrading.resident import ResidentSuites
-from waza_engine.runs.settings.options import check_executor
+from waza_engine.runs.settings.options import check_executor, project_config
 from waza_engine.runs.settings.table import Budget
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.trial import TrialTask
-from waza_engine.spec.loading import load_eval_file, load_project_config
+from waza_engine.spec.loading import load_eval_file
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
@@ -298,19 +298,13 @@ def prepare_regrading(request: RegradeRequest, suites: ResidentSuites) -> Regrad
         raise SuiteError(f"{recording.path} has none of the {wanted}; it is not a run of {suite.path}.")
     if workspace is None:
         warnings += _programs_without_workspace(pairs)
-    seconds, judge_model = 30.0, ""
-    try:
-        project, problems = load_project_config(suite.directory, files=files)
-        seconds = float(project.graders.program_timeout)
-        judge_model = project.defaults.judge_model
-        warnings += [str(problem) for problem in problems]
-    except SuiteFileError as error:
-        warnings.append(f"{error}; the whole file is left out")
+    project, problems = project_config(suite.directory, files)
+    warnings += problems
     if workspace is not None:
         request = replace(request, workspace=Path(os.path.abspath(workspace)))  # noqa: PTH100 - links stay
     config, meter = suite.spec.config, Meter(Budget())
     judges = _judge_executor(request.judge_executor, suite, meter)
-    model = request.judge_model or config.judge_model or judge_model or config.model
+    model = request.judge_model or config.judge_model or project.defaults.judge_model or config.model
     return Regrading(
         request=request,
         recording=recording,
@@ -318,7 +312,7 @@ def prepare_regrading(request: RegradeRequest, suites: ResidentSuites) -> Regrad
         warnings=tuple(dict.fromkeys(warnings)),
         pairs=pairs,
         unrecorded=unrecorded,
-        _program_timeout_seconds=seconds,
+        _program_timeout_seconds=float(project.graders.program_timeout),
         meter=meter,
         files=files,
         _workers=resident.workers,

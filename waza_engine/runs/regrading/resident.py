@@ -11,7 +11,6 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from waza_engine.graders.registry import AnyGrader, create
@@ -62,12 +61,6 @@ class ResidentSuite:
         self.workers.close()
 
 
-@dataclass(frozen=True, slots=True)
-class _KeptRecording:
-    versions: Sequence[Version]
-    recording: Recording
-
-
 class ResidentSuites:
     """The suites and records that were requested last. Thread-safe; leaving ``with`` ends their workers.
 
@@ -87,7 +80,7 @@ class ResidentSuites:
         self._create = create
         self._lock = threading.Lock()
         self._suites: OrderedDict[Path, ResidentSuite] = OrderedDict()
-        self._recordings: OrderedDict[Path, _KeptRecording] = OrderedDict()
+        self._recordings: OrderedDict[Path, tuple[Sequence[Version], Recording]] = OrderedDict()
         self._closed = False
 
     def __enter__(self) -> ResidentSuites:
@@ -116,14 +109,14 @@ class ResidentSuites:
         versions = _versions(place)
         with self._lock:
             cached = self._recordings.get(place)
-            if cached is not None and cached.versions == versions:
+            if cached is not None and cached[0] == versions:
                 self._recordings.move_to_end(place)
-                return cached.recording
+                return cached[1]
         recording = read_recording(path)
         with self._lock:
             self._recordings.pop(place, None)
             if self._settled or all(version.is_settled(now) for version in versions):
-                self._recordings[place] = _KeptRecording(versions, recording)
+                self._recordings[place] = versions, recording
             if len(self._recordings) > MOST_RECORDINGS:
                 self._recordings.popitem(last=False)
         return recording

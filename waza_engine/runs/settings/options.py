@@ -20,10 +20,12 @@ from waza_engine.results.record import RunHeader
 from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask
 from waza_engine.runs.settings.table import RETRIES, RunSettings, Setting, setting_rows
 from waza_engine.scoring.statistics import BOOTSTRAP_SEED
-from waza_engine.spec.eval_config import EvalConfig, Provider
+from waza_engine.spec.eval_config import Provider
 from waza_engine.spec.executors import EXECUTORS
-from waza_engine.spec.loading import find_project_config
+from waza_engine.spec.loading import find_project_config, load_project_config
+from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import Paths, ProjectConfig
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
 
 def given_settings(settings: RunSettings) -> dict[str, object]:
@@ -35,6 +37,15 @@ def given_settings(settings: RunSettings) -> dict[str, object]:
             "timeout_seconds": settings.timeout_seconds,
         }
     )
+
+
+def project_config(directory: Path, files: SuiteFiles = DISK) -> tuple[ProjectConfig, list[str]]:
+    """Return the ``.waza.yaml`` of a suite's directory, and warnings: a broken file is left out."""
+    try:
+        project, warnings = load_project_config(directory, files=files)
+    except SuiteFileError as error:
+        return ProjectConfig(), [f"{error}; the whole file is left out"]
+    return project, [str(warning) for warning in warnings]
 
 
 def with_options(suite: Suite, settings: RunSettings, project: ProjectConfig) -> Suite:
@@ -222,7 +233,7 @@ def run_header(
         graders=tuple(name for name in dict.fromkeys(settings.graders) if name in grader_names),
         settings=_non_empty(
             {
-                **settings.told(),
+                **settings.recorded(),
                 "workers": config.workers if config.parallel else 1,
                 "max_attempts": config.max_attempts,
                 "pass_score": config.pass_score,
@@ -235,21 +246,15 @@ def run_header(
                 "resumed": resumed,
                 "shard": shard,
                 "graders_of": len(grader_names) if settings.graders else None,
-                **_executor_settings(config),
+                "provider": None if config.provider is None else _provider(config.provider),
+                "workspace_tools": list(config.workspace_tools),
+                "adapter": config.adapter,
+                "recording": config.recording,
                 "versions": _versions(library),
             }
         )
         | {"inject_skill_body": config.inject_skill_body, "bootstrap_seed": BOOTSTRAP_SEED},
     )
-
-
-def _executor_settings(config: EvalConfig) -> Mapping[str, Any]:
-    return {
-        "provider": None if config.provider is None else _provider(config.provider),
-        "workspace_tools": list(config.workspace_tools),
-        "adapter": config.adapter,
-        "recording": config.recording,
-    }
 
 
 def _provider(provider: Provider) -> Mapping[str, Any]:

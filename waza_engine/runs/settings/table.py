@@ -30,8 +30,8 @@ class Setting:
 
     ``option`` is its name on the command line, ``parameter`` that in JSON-RPC, by default that of the option;
     "" where it cannot be given, as in JSON-RPC if it is not ``remote``. ``minimum`` and ``maximum`` hold for
-    numbers. A ``told`` setting decides the numbers of a run, so its results store it as requested; settings
-    that a suite may have too are stored with their final value (``header.py``).
+    numbers. A ``recorded`` setting decides the numbers of a run, so its results store it as requested;
+    settings that a suite may have too are stored with their final value (``options.py``).
     """
 
     help: str
@@ -41,7 +41,7 @@ class Setting:
     metavar: str = ""
     minimum: int = 0
     maximum: int | None = None
-    told: bool = False
+    recorded: bool = False
     kind: SettingKind = "text"
 
 
@@ -78,7 +78,7 @@ class RunSettings:
     ] = ()
     tags: Annotated[
         tuple[str, ...],
-        Setting("Run only tasks with a tag that matches this pattern; repeatable.", "--tags", told=True),
+        Setting("Run only tasks with a tag that matches this pattern; repeatable.", "--tags", recorded=True),
     ] = ()
     prompts: Annotated[
         tuple[str, ...],
@@ -86,7 +86,7 @@ class RunSettings:
             "Run only trigger prompts that match this text or pattern, and no tasks; repeatable.",
             "--prompt",
             parameter="prompts",
-            told=True,
+            recorded=True,
         ),
     ] = ()
     changed_since: Annotated[
@@ -95,7 +95,7 @@ class RunSettings:
             "Run only tasks that are affected by changes in git since this commit.",
             "--changed-since",
             metavar="COMMIT",
-            told=True,
+            recorded=True,
         ),
     ] = None
     graders: Annotated[
@@ -112,7 +112,7 @@ class RunSettings:
     ] = None
     judge_executor: Annotated[
         str | None,
-        Setting("The executor of judges, if it differs from the agent's.", "--judge-executor", told=True),
+        Setting("The executor of judges, if it differs from the agent's.", "--judge-executor", recorded=True),
     ] = None
     trials: Annotated[
         int | None,
@@ -142,7 +142,7 @@ class RunSettings:
             metavar="SECONDS",
             minimum=1,
             maximum=LONGEST_SECONDS,
-            told=True,
+            recorded=True,
         ),
     ] = None
     fail_fast: Annotated[
@@ -154,16 +154,16 @@ class RunSettings:
             "Stop when agent and judges have cost this many US dollars.",
             "--max-cost",
             metavar="USD",
-            told=True,
+            recorded=True,
         ),
     ] = None
     max_tokens: Annotated[
         int | None,
-        Setting("Stop when agent and judges have used this many tokens.", "--max-tokens", told=True),
+        Setting("Stop when agent and judges have used this many tokens.", "--max-tokens", recorded=True),
     ] = None
     # The command shares its option with `report`: a run that failed it must not pass it later.
     fail_under: Annotated[
-        float | None, Setting("Fail if the score is below this value, 0 to 1.", told=True)
+        float | None, Setting("Fail if the score is below this value, 0 to 1.", recorded=True)
     ] = None
     fail_under_trigger: Annotated[
         float | None,
@@ -171,7 +171,7 @@ class RunSettings:
             "Fail if the trigger accuracy is below this value, 0 to 1.",
             "--fail-under-trigger",
             metavar="SHARE",
-            told=True,
+            recorded=True,
         ),
     ] = None
     baseline: Annotated[
@@ -179,7 +179,7 @@ class RunSettings:
         Setting("Run everything a second time without skills, and compare.", "--baseline/--no-baseline"),
     ] = None
     cache: Annotated[
-        bool | None, Setting("Reuse the results of unchanged tasks.", "--cache/--no-cache", told=True)
+        bool | None, Setting("Reuse the results of unchanged tasks.", "--cache/--no-cache", recorded=True)
     ] = None
     cache_directory: Annotated[
         Path | None, Setting("The cache directory, instead of .waza-cache next to .waza.yaml.", "--cache-dir")
@@ -190,7 +190,7 @@ class RunSettings:
     skip_graders: Annotated[
         bool,
         Setting(
-            "Record answers only; grade them later with `waza-engine grade`.", "--skip-graders", told=True
+            "Record answers only; grade them later with `waza-engine grade`.", "--skip-graders", recorded=True
         ),
     ] = False
     keep_workspace: Annotated[
@@ -264,12 +264,12 @@ class RunSettings:
         """Return whether trigger prompts are requested, and no task."""
         return bool(self.prompts) and not (self.tasks or self.graders or self.tags)
 
-    def told(self) -> dict[str, Any]:
+    def recorded(self) -> dict[str, Any]:
         """Return the settings as the results store them, by name; unset ones are false or None."""
         return {
             name: bool(value) if row.kind in ("choice", "flag") else _written(value)
             for name, row in setting_rows().items()
-            if row.told
+            if row.recorded
             for value in (getattr(self, name),)
         }
 

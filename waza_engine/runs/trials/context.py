@@ -112,18 +112,7 @@ class TrialRequest:
 
     def document(self) -> dict[str, Any]:
         """Return the request as JSON."""
-        return {
-            "settings": self.settings.document(),
-            "task": self.task,
-            "file": self.file,
-            "place": self.place,
-            "digest": self.digest,
-            "trial": self.trial,
-            "attempt": self.attempt,
-            "baseline": self.baseline,
-            "baseline_output": self.baseline_output,
-            "budget": asdict(self.budget),
-        }
+        return {**asdict(self), "settings": self.settings.document()}
 
 
 def request_from(document: Mapping[str, Any]) -> TrialRequest:

@@ -21,7 +21,7 @@ from waza_engine.executors.base import (
     Executor,
     ExecutorError,
 )
-from waza_engine.graders.judging.judge import AgentTool
+from waza_engine.graders.judge import AgentTool
 from waza_engine.results.record import CheckpointOutcome, ResponderOutcome
 from waza_engine.runs.limits.budget import BudgetExceededError
 from waza_engine.runs.limits.cancellation import CancelledRunError, TooSlowError, call_bounded

@@ -31,7 +31,7 @@ class SelectedTask:
 
 
 _List = tuple[Sequence[GraderEntry], tuple[BuiltGrader, ...], list[str]]
-"""Entries, held so that no other gets their identity; their graders, and warnings about them."""
+"""Entries (referenced, so that their ids stay unique), their graders, and warnings about them."""
 
 
 def select(

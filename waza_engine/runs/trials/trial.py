@@ -1,6 +1,6 @@
 """One trial of a task: a fresh workspace, the conversation, the graders.
 
-Tried again when it failed and may be.
+A failed trial may be retried.
 """
 
 from __future__ import annotations
@@ -142,8 +142,8 @@ def run_trial(
     ``tell`` gets answers, tool calls as they begin, and warnings, which begin with ``warning: ``. ``keep``
     gets the trial before its answer is graded, as it would be if it were cut off now.
 
-    A failed one is retried, and one whose error may be transient. The usage of earlier attempts stays
-    counted. An attempt that was cut off by the run's limit or end does not replace one that was finished.
+    Failed trials are retried, and trials with a transient error. The usage of earlier attempts is included.
+    An attempt that was cut off by the run's limit or end does not replace one that was finished.
     Raises ``CancelledRunError``: an ``InterruptedTrialError`` when there is an answer already.
     """
     kept: list[Path] = []
@@ -198,7 +198,9 @@ def _attempt(trial: _Trial) -> Attempt:
                 trial.kept.append(workspace.directory)
             for warning in workspace.warnings:
                 trial.warn(warning)
-            return _in_workspace(trial, workspace)
+            executor = trial.context.executor.name
+            with mocked_commands(suite, spec, workspace.directory, executor) as commands:
+                return _in_workspace(trial, workspace, commands)
     except WorkspaceError as error:
         took = round((time.monotonic() - started) * 1000)
         return Attempt(TrialOutcome(trial.request.trial, "error", None, error=str(error), duration_ms=took))
@@ -212,13 +214,7 @@ def _check_partner(spec: TaskFile, executor: Executor) -> None:
         )
 
 
-def _in_workspace(trial: _Trial, workspace: Workspace) -> Attempt:
-    suite, executor = trial.context.suite, trial.context.executor.name
-    with mocked_commands(suite, trial.task.spec, workspace.directory, executor) as commands:
-        return _with_commands(trial, workspace, commands)
-
-
-def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession) -> Attempt:
+def _in_workspace(trial: _Trial, workspace: Workspace, commands: CommandSession) -> Attempt:
     task, context = trial.task, trial.context
     execution = replace(
         context.agent.request(prompt_of(task.spec, task.path), workspace, task.spec),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 
 from waza_engine.later_patterns import compiled_later
@@ -37,7 +36,7 @@ def unreachable_mappings(view: FileView) -> Found:
             "This mapping has no effect: an earlier one matches the same events, and the first one counts."
         )
         fix = Fix("Delete the mapping", partial(delete_item, view.tree, mapping))
-        related = tuple(Related(node.span, "The earlier one.") for node in _match_of(earlier))
+        related = (Related((earlier.get("match") or earlier).span, "The earlier one."),)
         yield Problem("unreachable-mapping", matched.span, message, "warning", (fix,), related)
 
 
@@ -49,13 +48,8 @@ def lost_conversations(view: FileView) -> Found:
     mode = _word(root, "sessionMode")
     session = root.get("resume", "sessionIdPath")
     is_read = _word(root, "x-waza", "honor_session_id_path") != "false"
-    if (
-        mode == "stream"
-        and is_read
-        and session is not None
-        and session.kind == "scalar"
-        and "[*]" in session.value
-    ):
+    is_path = session is not None and session.kind == "scalar"
+    if session is not None and is_path and mode == "stream" and is_read and "[*]" in session.value:
         message = "`[*]` leads to a list, which names no session; write the index of an item, such as `[0]`."
         yield Problem("unlikely-value", session.span, message, "warning")
     template = root.get("historyTemplate")
@@ -74,12 +68,6 @@ def lost_conversations(view: FileView) -> Found:
             title = "Double the braces of the placeholders"
             fixes = (Fix(title, partial(replace_scalar, view.tree, template, doubled), preferred=True),)
         yield Problem("unlikely-value", template.span, message, "warning", fixes)
-
-
-def _match_of(mapping: Node) -> Iterator[Node]:
-    match = mapping.get("match")
-    if match is not None:
-        yield match
 
 
 def _word(node: Node, *keys: str) -> str | None:

@@ -1,8 +1,8 @@
-"""Rules about an entire eval file: reversed ranges, duplicate names and ids, weights."""
+"""Rules about an entire eval file: reversed ranges, weights, versions, commands."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -14,8 +14,8 @@ from waza_engine.vocabulary import METRIC_ALIASES, METRICS
 from waza_language_server.analysis.problem import Problem, suggestion
 from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.schema.catalog import Catalog
-from waza_language_server.syntax.nodes import ItemMemo, Node
-from waza_language_server.text.edit import Edit, Edits, Fix, Related
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.span import Span
 
 ROUNDED = 0.011
@@ -57,11 +57,6 @@ def weights(view: FileView) -> Found:
     if min(scaled) > 0:
         places = [node for node, _ in nodes]
         fixes = (Fix("Scale the weights so that they add up to 1", partial(_written_at, places, scaled)),)
-    percents = [value for _, value in nodes if value > 1]
-    share = sum(percents) / 100 + sum(value for _, value in nodes if value <= 1)
-    if percents and len(percents) < len(nodes) and abs(share - 1) < ROUNDED:
-        yield from _in_percent(nodes)
-        return
     yield Problem("weights-not-one", nodes[-1][0].span, message, "information", fixes)
 
 
@@ -74,82 +69,15 @@ def metric_names(view: FileView) -> Found:
         if node is None or not node.value or node.value in METRICS or node.value in METRIC_ALIASES:
             continue
         # Names such as `response_quality` are the author's own, however near they are to a known one.
-        meant = slip_of(node.value, METRICS)
-        advice = f"did you mean `{meant}`?" if meant else f"{listed(METRICS, 'and')} are."
-        _, fixes = suggestion(view.tree, node, METRICS, meant) if meant is not None else (None, ())
+        intended = slip_of(node.value, METRICS)
+        advice = f"did you mean `{intended}`?" if intended else f"{listed(METRICS, 'and')} are."
+        _, fixes = suggestion(view.tree, node, METRICS, intended) if intended is not None else (None, ())
         message = f"The metric `{printable(node.value)}` is not computed; {advice}"
         yield Problem("unknown-metric", node.span, message, "warning" if fixes else "information", fixes)
 
 
-def _in_percent(nodes: Sequence[tuple[Node, float]]) -> Iterator[Problem]:
-    """Yield the weights that are written in percent next to others that are not."""
-    for node, value in nodes:
-        if value > 1:
-            share = f"{value / 100:g}"
-            message = f"This weight is in percent, and the others are not; with `{share}` they add up to 1."
-            yield Problem(
-                "weights-not-one",
-                node.span,
-                message,
-                "warning",
-                (Fix(f"Change to `{share}`", (Edit(node.span, share),)),),
-            )
-
-
 def _written_at(places: Sequence[Node], values: Sequence[float]) -> Edits:
     return tuple(Edit(node.span, f"{value:g}") for node, value in zip(places, values, strict=True))
-
-
-def inline_ids(view: FileView) -> Found:
-    """Yield the id of a task in the eval file that duplicates that of an earlier one there."""
-    root = view.tree.root if view.kind in {"eval", "evals_json"} else None
-    tasks = root.get("evals" if view.tree.is_json else "tasks") if root is not None else None
-    if tasks is None or tasks.target.kind != "sequence":
-        return
-    if not _repeats(_ids.of(tasks, _id_of)):
-        return
-    first: dict[str, Node] = {}
-    for task in tasks.target.each_item():
-        checkpoint()
-        name, node = _id_of(task), task.get("id")
-        if name is None or node is None:
-            continue
-        earlier = first.setdefault(name, node)
-        if earlier is not node:
-            what = "case" if view.tree.is_json else "task"
-            message = f"An earlier {what} has the id `{name}` too; one result overwrites the other."
-            related = (Related(earlier.span, f"The other `{name}` is here."),)
-            yield Problem("duplicate-task-id", node.span, message, "warning", related=related)
-
-
-_ids: ItemMemo[str | None] = ItemMemo()
-"""The ids of inline tasks."""
-
-
-def _id_of(task: Node) -> str | None:
-    node = task.get("id") if task.target.kind == "mapping" else None
-    return None if node is None or node.target.kind != "scalar" else node.target.value or None
-
-
-def _repeats(ids: Iterable[str | None]) -> bool:
-    known = [name for name in ids if name is not None]
-    return len(set(known)) < len(known)
-
-
-def mock_servers(view: FileView) -> Iterator[Problem]:
-    """Yield every mock server with the name of an earlier one, ignoring surrounding whitespace."""
-    mocks = view.tree.root.get("mcp_mocks") if view.kind == "eval" and view.tree.root is not None else None
-    first: dict[str, Node] = {}
-    for mock in mocks.target.items if mocks is not None else ():
-        node = mock.get("name")
-        if node is None or node.target.kind != "scalar" or not node.target.value.strip():
-            continue
-        name = node.target.value.strip()
-        earlier = first.setdefault(name, node)
-        if earlier is not node:
-            message = f"Another mock server is called `{name}` too; every server needs a name of its own."
-            related = (Related(earlier.span, f"The other `{name}` is here."),)
-            yield Problem("duplicate-mock-name", node.span, message, "error", related=related)
 
 
 VERSION_KEY = "schemaVersion"

@@ -10,8 +10,8 @@ from waza_engine.vocabulary import EXPECTED_LISTS, grader_label
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.scalar_map import ScalarMap
 from waza_language_server.text.edit import Edit, Fix, Related
-from waza_language_server.text.scalar_map import ScalarMap
 
 _RECORDED_LISTS = frozenset(f"_{key}" for key in EXPECTED_LISTS)
 

@@ -1,15 +1,15 @@
-"""The parts of a task beside its graders: turns, files, requirements, responses of mocks."""
+"""The parts of a task other than its graders: turns, files, requirements, repeated items."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import printable
+from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
-from waza_engine.spec.reading.scalars import MERGE_KEY, resolve_scalar
+from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.project.suite_file import prompts_in, scalar_text, task_nodes
@@ -17,7 +17,7 @@ from waza_language_server.syntax.edits import delete_entry, delete_item, move_en
 from waza_language_server.syntax.nodes import Entry, Node, listed_in
 from waza_language_server.syntax.placed_text import items_added
 from waza_language_server.syntax.tree import Tree
-from waza_language_server.text.edit import Edit, Edits, Fix, Related
+from waza_language_server.text.edit import Edits, Fix, Related
 
 
 def turns(view: FileView) -> Found:
@@ -98,41 +98,6 @@ def _of_file(item: Node) -> Iterator[Problem]:
     yield Problem("outside-workspace", node.target.span, message, "error")
 
 
-_NUMBERS = ("delay_ms", "exit_code")
-
-
-def mock_steps(view: FileView) -> Found:
-    """Yield whole numbers of steps that are written as `1.0`, which a schema accepts like `1`."""
-    root = view.tree.root
-    if root is None or view.kind not in {"eval", "task"}:
-        return
-    for mock in listed_in(root.get("command_mocks")):
-        checkpoint()
-        yield from _of_responses(mock.get("responses"))
-    for mock in listed_in(root.get("mcp_mocks") if view.kind == "eval" else None):
-        checkpoint()
-        tools = mock.get("tools")
-        for entry in tools.target.entries if tools is not None else ():
-            yield from _of_responses(entry.value.target.get("responses"))
-
-
-def _of_responses(responses: Node | None) -> Iterator[Problem]:
-    for response in listed_in(responses):
-        for step in listed_in(response.get("sequence")):
-            for key in _NUMBERS:
-                node = step.get(key)
-                node = node.target if node is not None else None
-                if node is None or node.kind != "scalar":
-                    continue
-                value = resolve_scalar(node.value, plain=node.style == "plain", tag=node.green.tag)
-                if isinstance(value, float) and value.is_integer():
-                    fix = Fix(f"Change to `{value:.0f}`", (Edit(node.span, f"{value:.0f}"),), preferred=True)
-                    message = (
-                        f"`{key}` of a step must be an integer without a decimal point; a run stops here."
-                    )
-                    yield Problem("wrong-type", node.span, message, "error", (fix,))
-
-
 def requirements(view: FileView) -> Found:
     """Yield the `after_turn` of checks that refer to a grader of the suite or the task."""
     for task in task_nodes(view.tree, view.kind):
@@ -180,56 +145,70 @@ def _joined(tree: Tree, own: Entry, entry: Entry) -> Edits:
     return (more, *gone) if more is not None and gone else ()
 
 
-CODE = "repeated-item"
-_LISTS: dict[str, tuple[tuple[tuple[str, ...], str, Severity, str], ...]] = {
+@frozen()
+class _List:
+    """Where a list is, the key that identifies its items ("" for strings), how a repeated one is reported."""
+
+    path: tuple[str, ...]
+    key: str
+    message: str
+    severity: Severity = "warning"
+    code: str = "repeated-item"
+
+
+_METRIC = "Another metric has the name `{}`; results cannot distinguish them."
+_MOCK = "Another mock server is called `{}` too; every server needs a name of its own."
+_TASK = "An earlier task has the id `{}` too; one result overwrites the other."
+_REQUIREMENT = "Another requirement has the id `{}`; results cannot distinguish them."
+_FILE = "The file `{}` is listed twice; one overwrites the other."
+_PROMPT = "This prompt is already in the list."
+_LISTS: Mapping[str, Sequence[_List]] = {
     "eval": (
-        (
-            ("metrics",),
-            "name",
-            "warning",
-            "Another metric has the name `{}`; results cannot distinguish them.",
-        ),
+        _List(("metrics",), "name", _METRIC),
+        _List(("mcp_mocks",), "name", _MOCK, "error", "duplicate-mock-name"),
+        _List(("tasks",), "id", _TASK, code="duplicate-task-id"),
     ),
+    "evals_json": (_List(("evals",), "id", _TASK.replace("task", "case"), code="duplicate-task-id"),),
     "task": (
-        (("tags",), "", "hint", "The tag `{}` is listed twice."),
-        (
-            ("requirements",),
-            "id",
-            "warning",
-            "Another requirement has the id `{}`; results cannot distinguish them.",
-        ),
-        (("inputs", "files"), "path", "warning", "The file `{}` is listed twice; one overwrites the other."),
+        _List(("tags",), "", "The tag `{}` is listed twice.", "hint"),
+        _List(("requirements",), "id", _REQUIREMENT),
+        _List(("inputs", "files"), "path", _FILE),
     ),
-    "trigger_tests": tuple(
-        ((key,), "prompt", "information", "This prompt is already in the list.")
-        for key in ("should_trigger_prompts", "should_not_trigger_prompts")
+    "trigger_tests": (
+        _List(("should_trigger_prompts",), "prompt", _PROMPT, "information"),
+        _List(("should_not_trigger_prompts",), "prompt", _PROMPT, "information"),
     ),
 }
-"""By the kind of a file: where a list is, the key that identifies its items, severity and message."""
+"""The lists without repeated items, by the kind of the file or of the task in it."""
 
 
 def repeated_items(view: FileView) -> Found:
-    """Yield the items that duplicate an earlier one of their list."""
-    holders = ((task, "task") for task in task_nodes(view.tree, view.kind))
+    """Yield the items that repeat an earlier one of their list."""
+    holders = [(task, "task") for task in task_nodes(view.tree, view.kind)]
     if view.kind != "task" and view.tree.root is not None:
-        holders = chain(((view.tree.root, view.kind),), holders)
-    for holder, (path, key, severity, message) in (
-        (holder, of_list) for holder, kind in holders for of_list in _LISTS.get(kind, ())
-    ):
-        found = holder.get(*path)
-        first: dict[str, Node] = {}
-        for item in found.target.each_item() if found is not None else ():
-            checkpoint()
-            name = _name(item, key)
-            if name is None or not name.value.strip():
-                continue
-            earlier = first.setdefault(name.value, item)
-            if earlier is not item:
-                related = (Related((_name(earlier, key) or earlier).span, "The first one."),)
-                fixes = tuple(_fixes(view.tree, item, earlier))
-                words = message.format(name.value)
-                tag = "unnecessary" if severity == "hint" else None
-                yield Problem(CODE, name.span, words, severity, fixes, related, tag)
+        holders.insert(0, (view.tree.root, view.kind))
+    for holder, kind in holders:
+        for of_list in _LISTS.get(kind, ()):
+            yield from _repeated(view.tree, holder, of_list)
+
+
+def _repeated(tree: Tree, holder: Node, of_list: _List) -> Found:
+    found = holder.get(*of_list.path)
+    first: dict[str, tuple[Node, Node]] = {}
+    for item in found.target.each_item() if found is not None else ():
+        checkpoint()
+        name = _name(item, of_list.key)
+        if name is None or not name.value.strip():
+            continue
+        earlier, place = first.setdefault(name.value, (item, name))
+        if earlier is not item:
+            related = (Related(place.span, "The first one."),)
+            fixes = tuple(_fixes(tree, item, earlier))
+            message, tag = (
+                of_list.message.format(name.value),
+                "unnecessary" if of_list.severity == "hint" else None,
+            )
+            yield Problem(of_list.code, name.span, message, of_list.severity, fixes, related, tag)
 
 
 def _name(item: Node, key: str) -> Node | None:

@@ -49,6 +49,8 @@ def deprecated_type(subject: Subject, shape: Shape) -> Iterator[Problem]:
         return
     successor = f"; write `{shape.replaced_by}` instead" if shape.replaced_by else ""
     message = f"The grader type `{node.value}` is deprecated: upstream no longer runs it{successor}."
+    if shape.deprecation:
+        message = f"The grader type `{node.value}` is deprecated: {shape.deprecation}"
     fixes = tuple(conversions(subject, node))
     yield Problem("deprecated-grader-type", node.span, message, "information", fixes, tag="deprecated")
 

@@ -8,7 +8,6 @@ from functools import partial
 from waza_engine.spec.vally.names import misspelt_type_words
 from waza_engine.spelling import listed, nearest, slip_of
 from waza_language_server.analysis.problem import Problem, Severity
-from waza_language_server.analysis.schema_rules.conversions import conversions
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.catalog import Catalog
 from waza_language_server.syntax.edits import insert_entry, move_entry_up, replace_scalar
@@ -20,25 +19,21 @@ def unknown_type(subject: Subject, node: Node, written: str) -> Problem:
     """Return the problem of a type that does not exist, with the probable one."""
     current = current_types(subject.catalog)
     if subject.catalog.of_vally:
-        meant = slip_of(written, current)
+        intended = slip_of(written, current)
         words = misspelt_type_words(written, current)
         if not words:
             message = f"Vally has no grader type `{written}` itself; a grader plug-in has to bring it."
             return Problem("unknown-grader-type", subject.value_span(node), message, "information")
         message = f"{words} The types are {listed(current, 'and')}."
-        fixes = ()
     else:
-        meant = _meant_type(subject.catalog, subject.node, written)
-        guess = f"did you mean `{meant}`? The types are" if meant is not None else "the types are"
+        intended = _meant_type(subject.catalog, subject.node, written)
+        guess = f"did you mean `{intended}`? The types are" if intended is not None else "the types are"
         message = f"There is no grader type `{written}`; {guess} {listed(current, 'and')}."
-        fixes = tuple(conversions(subject, node))
-    if meant is not None:
-        safe = meant == slip_of(written, (*current, *subject.catalog.grader_types))
-        repair = partial(replace_scalar, subject.tree, node, meant)
-        fixes = (
-            *fixes,
-            Fix(f"Change to `{meant}`", repair, preferred=safe),
-        )
+    fixes: tuple[Fix, ...] = ()
+    if intended is not None:
+        safe = intended == slip_of(written, (*current, *subject.catalog.grader_types))
+        repair = partial(replace_scalar, subject.tree, node, intended)
+        fixes = (Fix(f"Change to `{intended}`", repair, preferred=safe),)
     return Problem("unknown-grader-type", subject.value_span(node), message, "error", fixes)
 
 

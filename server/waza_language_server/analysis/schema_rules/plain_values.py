@@ -12,8 +12,6 @@ from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
 
 _DEEPEST = 100
-_COLLECTIONS = (dict, list)
-"""A constant, because building the union for each value takes longer than the check."""
 
 
 def document_value(node: Node, shape: Shape) -> Json:
@@ -23,19 +21,7 @@ def document_value(node: Node, shape: Shape) -> Json:
 
 def entry_value(node: Node) -> Json:
     """Return the value of a grader entry."""
-    value = node.to_python()
-    return value if _is_merged(value, _DEEPEST) else merged(value, _DEEPEST)
-
-
-def _is_merged(value: Json, depth: int) -> bool:
-    """Return whether ``merged`` would return a copy of a value: it has no merge key, and is not too deep."""
-    if depth <= 1 or (isinstance(value, dict) and MERGE_KEY in value):
-        return False
-    below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for each in below:  # noqa: SIM110 - half the time
-        if isinstance(each, _COLLECTIONS) and not _is_merged(each, depth - 1):
-            return False
-    return True
+    return merged(node.to_python(), _DEEPEST)
 
 
 def merged(value: Json, depth: int) -> Json:

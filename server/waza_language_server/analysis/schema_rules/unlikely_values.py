@@ -68,14 +68,11 @@ def _edge_of_word(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
         return
     is_pattern = shape.kind == "regex"
     instead = ", not a word boundary" if is_pattern else ""
-    message = (
-        f"`\\b` in double quotes is a backspace{instead}; put the text in single quotes or write `\\\\b`."
-    )
+    message = f"`\\b` in double quotes is a backspace{instead}; write `\\\\b`."
     fixes = ()
     if _BREAK.search(written) is None:
         edit = in_single_quotes(text, Span(start, node.span.end))
-        title = "Use single quotes, which keep backslashes as they are"
-        fixes = (Fix(title, (edit,), preferred=is_pattern),)
+        fixes = (Fix("Keep the backslashes", (edit,), preferred=is_pattern),)
     yield Problem("yaml-escape", Span(start + at, start + at + len("\\b")), message, "warning", fixes)
 
 
@@ -87,9 +84,9 @@ def _escaped_path(text: str, node: Node) -> Iterator[Problem]:
         return
     first = escaped[0]
     place = Span(start + first.start(), start + first.end())
-    meant = re.sub(r"\\+", "/", written)
+    intended = re.sub(r"\\+", "/", written)
     message = f"`{first[0]}` is one invisible character in double quotes; a path is written with `/`."
-    fix = Fix(f"Change to `{printable(meant)}`", (Edit(node.span, meant),))
+    fix = Fix(f"Change to `{printable(intended)}`", (Edit(node.span, intended),))
     yield Problem("yaml-escape", place, message, "error", (fix,))
 
 

@@ -69,11 +69,11 @@ def _severity_of_type(subject: Subject, shape: Shape) -> Severity:
 def not_allowed(subject: Subject, node: Node, shape: Shape, allowed: Sequence[object]) -> Problem:
     """Return the problem of a value that is not one of the allowed ones."""
     allowed = [value for value in allowed if value is not None and value != ""]
-    meant = nearest(node.value, [str(value) for value in allowed]) if node.kind == "scalar" else None
-    guess = f"did you mean `{meant}`? It" if meant is not None else "it"
+    intended = nearest(node.value, [str(value) for value in allowed]) if node.kind == "scalar" else None
+    guess = f"did you mean `{intended}`? It" if intended is not None else "it"
     written = f"`{shown}`" if (shown := _shown(node)) else "empty"
     message = f"{subject_of(node)} cannot be {written}; {guess} must be {listed(allowed)}."
-    fixes = tuple(_replacements(subject, node, meant, allowed))
+    fixes = tuple(_replacements(subject, node, intended, allowed))
     return Problem("value-not-allowed", subject.value_span(node), message, shape.severity or "error", fixes)
 
 
@@ -177,27 +177,25 @@ def reversed_bounds(subject: Subject, mapping: Node, shape: Shape) -> Iterator[P
         first, second = mapping.get(low), mapping.get(high)
         if first is None or second is None:
             continue
-        numbers = [node.target.to_python() for node in (first, second)]
-        if len(numbers) == 2 and all(isinstance(n, int | float) for n in numbers):
-            least, most = numbers
-            if isinstance(least, int | float) and isinstance(most, int | float) and least > most:
-                message = f"`{low}` ({first.value}) must not be greater than `{high}` ({second.value})."
-                swap = (Edit(first.span, second.value), Edit(second.span, first.value))
-                yield Problem("bounds-reversed", first.span, message, "error", (Fix("Swap the two", swap),))
+        least, most = first.target.to_python(), second.target.to_python()
+        if isinstance(least, int | float) and isinstance(most, int | float) and least > most:
+            message = f"`{low}` ({first.value}) must not be greater than `{high}` ({second.value})."
+            swap = (Edit(first.span, second.value), Edit(second.span, first.value))
+            yield Problem("bounds-reversed", first.span, message, "error", (Fix("Swap the two", swap),))
 
 
 def _replacements(
-    subject: Subject, node: Node, meant: str | None, allowed: Sequence[object]
+    subject: Subject, node: Node, intended: str | None, allowed: Sequence[object]
 ) -> Iterator[Fix]:
     if node.kind != "scalar":
         return
     slip = slip_of(node.value, [str(value) for value in allowed])
-    choices = [meant] if meant is not None else []
-    choices += [str(value) for value in allowed if str(value) != meant] if len(allowed) <= 6 else []
+    choices = [intended] if intended is not None else []
+    choices += [str(value) for value in allowed if str(value) != intended] if len(allowed) <= 6 else []
     for choice in choices:
         if choice:
             replaced = partial(replace_scalar, subject.tree, node, choice)
-            yield Fix(f"Change to `{choice}`", replaced, preferred=choice == slip, reveals=choice == meant)
+            yield Fix(f"Change to `{choice}`", replaced, preferred=choice == slip, reveals=choice == intended)
 
 
 def _types_text(expected: Sequence[str]) -> str:
@@ -217,8 +215,7 @@ def _found_text(node: Node, expected: Sequence[str]) -> str:
     if value is None:
         return "empty"
     if isinstance(value, str):
-        endless = node.style == "plain" and is_not_finite(node.value)
-        if endless:
+        if node.style == "plain" and is_not_finite(node.value):
             return f"`{_shown(node)}`, which is not finite"
         is_single = {"array", "object", "string"}.isdisjoint(expected)
         return f"the text `{_shown(node)}`" if is_single and node.style == "plain" else "text"

@@ -34,7 +34,7 @@ def datasets(view: SuiteView) -> Found:
     """Yield the reason why a run rejects the dataset of an eval file."""
     document, path, root = view.document, path_of(view.document.uri), view.document.tree.root
     node = root.get("tasks_from") if root is not None and document.kind == "eval" else None
-    written = scalar_text(node) if node is not None else None
+    written = scalar_text(node)
     if node is None or path is None or not written or "\0" in written:
         return
     if not Path(os.path.normpath(path.parent / written)).is_relative_to(path.parent):

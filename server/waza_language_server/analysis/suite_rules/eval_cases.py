@@ -12,6 +12,7 @@ from waza_engine.spec.pattern_syntax import is_found
 from waza_engine.spelling import path_slip_of
 from waza_language_server.analysis.problem import Problem, suggestion
 from waza_language_server.analysis.rule import FileView, Found, SuiteView
+from waza_language_server.analysis.suite_rules.named_files import names_beside
 from waza_language_server.project.eval_cases import assertions_of, cases_of, homes_of, skill_file_of
 from waza_language_server.project.places import found_at
 from waza_language_server.project.skills import skill_name
@@ -50,7 +51,9 @@ def missing_case_files(view: SuiteView) -> Found:
         home = homes[lacking.index(fewest)]
         for node in fewest:
             reported += 1
-            known = _files_near(view, home, node.value.strip()) if reported <= _MOST_WITH_FIXES else ()
+            written = node.value.strip()
+            is_searched = reported <= _MOST_WITH_FIXES
+            known = tuple(names_beside(project, home, home, written, "file")) if is_searched else ()
             yield _missing(view, node, home, known)
 
 
@@ -65,14 +68,6 @@ def _missing(view: SuiteView, node: Node, home: Path, known: tuple[str, ...]) ->
     _, fixes = suggestion(view.document.tree, node, known, typo_of=path_slip_of)
     message = f"There is no file `{printable(written)}` in `{printable(home.name)}`; the case is in error."
     return Problem("missing-file", node.span, message, "error", fixes)
-
-
-def _files_near(view: SuiteView, home: Path, written: str) -> tuple[str, ...]:
-    """Return the paths of the files in the folder of a path, as they would be written."""
-    disk, head = view.workspace.project.disk, written.rpartition("/")[0]
-    folder = home / head
-    names = disk.names(folder).value if disk.reach.around(home).holds(folder) else ()
-    return tuple(f"{head}/{name}" if head else name for name, is_folder in names if not is_folder)
 
 
 def other_skill(view: SuiteView) -> Found:

@@ -90,7 +90,7 @@ def _program(grader: Node) -> Iterator[NeededFile]:
 
 def _rubric(grader: Node) -> Iterator[NeededFile]:
     node = grader.get("config", "rubric") or grader.get("rubric")
-    written = "" if node is None else scalar_text(node) or ""
+    written = scalar_text(node) or ""
     # Upstream's examples come with the engine.
     if node is not None and is_rubric_path(written) and not example_rubric(written):
         yield NeededFile(node.target)
@@ -112,7 +112,7 @@ def _snapshots(grader: Node) -> Iterator[NeededFile]:
     switch, folder = grader.get("config", "update_snapshots"), grader.get("config", "context_dir")
     if switch is not None and (scalar_text(switch) or "").lower() != "false":
         return
-    written = (scalar_text(folder) if folder is not None else "") or None
+    written = scalar_text(folder)
     where = _ABOVE if written is None else "in the `context_dir` of the grader"
     so = "the check fails, whatever the agent writes"
     for expected in listed_in(grader.get("config", "expected_files")):
@@ -163,15 +163,12 @@ def packages(view: SuiteView) -> Found:
 
 def _reference(grader: Node) -> Node | None:
     node = grader.get("ref")
-    if node is None or node.target.kind != "scalar" or not node.target.value.strip():
-        return None
-    return node.target
+    return node.target if node is not None and scalar_text(node) else None
 
 
 def _check_type(grader: Node, packaged: str, catalog: Catalog) -> None:
-    node = grader.get("type")
-    written = node.target.value if node is not None and node.target.kind == "scalar" else ""
-    if written not in ("", "null", "~", packaged):
+    written = scalar_text(grader.get("type"))
+    if written not in (None, "null", "~", packaged):
         raise GraderPackageError(
             f"the grader of the package is of type `{packaged}`, not `{written}`; leave `type` out"
         )

@@ -6,7 +6,8 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
+from itertools import chain, islice
 from json import dumps
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -37,11 +38,9 @@ from waza_language_server.syntax.tried_edits import checked, entries_of
 from waza_language_server.text.edit import Edit, Edits, FileCreation, Fix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
+    from waza_language_server.project.index import Project
     from waza_language_server.project.places import Kind
     from waza_language_server.project.suites import Suite
-    from waza_language_server.syntax.nodes import Node, listed_in
     from waza_language_server.syntax.tree import Tree
 
 _MISSING = "missing-file"
@@ -92,7 +91,6 @@ class _Files:
         self._view = view
         self._suites = suites
         self._project = view.workspace.project
-        self._seen: dict[tuple[object, ...], bool] = {}
         self._fixtures: dict[Path, tuple[Path, ...] | None] = {}
         self._reported = 0
 
@@ -139,7 +137,11 @@ class _Files:
         folder = self._suites[0].folder
         file = Path(os.path.normpath(folder / written))
         is_new = grader_type(grader) == "inline" and file.suffix[1:] in STARTED_BY_A_RUN
-        if not is_new or not is_plain(written) or not self._project.disk.reach.around(folder).holds(file):
+        if (
+            not is_new
+            or not is_plain(written)
+            or not self._project.disk.boundaries.around(folder).holds(file)
+        ):
             return None
         source = grader_source(kind_of(file.stem), file.suffix[1:])
         return Fix(f"Create grader `{printable(file.name)}`", (), creates=FileCreation(uri_of(file), source))
@@ -220,8 +222,9 @@ class _Files:
         so: str = STOPS,
     ) -> Iterator[Problem]:
         written = node.value.strip()
-        if any(self._may_be_there(suite, tuple(bases(suite)), written, kind) for suite in self._suites):
-            return
+        for suite in self._suites:
+            if any(True for _ in found_at(self._project, suite.folder, tuple(bases(suite)), written, kind)):
+                return
         what = "no file" if kind == "file" else "nothing called"
         known: Sequence[str] = ()
         if self._reported < _MOST_WITH_FIXES:
@@ -239,24 +242,9 @@ class _Files:
         """Return the paths of entries in the folders of a path."""
         if not is_plain(written):
             return ()
-        folder, _, _ = written.rpartition("/")
-        found: dict[str, None] = {}
-        for suite in self._suites:
-            boundary = self._project.disk.reach.around(suite.folder)
-            for base in bases(suite):
-                place = Path(os.path.normpath(base / folder))
-                names = self._project.disk.names(place).value if boundary.holds(place) else ()
-                for name, is_folder in names[:_MOST_BESIDE]:
-                    if kind is None or is_folder == (kind == "folder"):
-                        found[f"{folder}/{name}" if folder else name] = None
-        return tuple(found)
-
-    def _may_be_there(self, suite: Suite, bases: tuple[Path, ...], written: str, kind: Kind | None) -> bool:
-        """Return whether it exists in some place, or may exist. Cached, as tasks often name the same file."""
-        key = suite.folder, bases, written, kind
-        if key not in self._seen:
-            self._seen[key] = any(True for _ in found_at(self._project, suite.folder, bases, written, kind))
-        return self._seen[key]
+        starts = ((suite.folder, base) for suite in self._suites for base in bases(suite))
+        found = (names_beside(self._project, start, base, written, kind) for start, base in starts)
+        return tuple(dict.fromkeys(chain.from_iterable(found)))
 
     def _problem(self, node: Node, what: str, so: str = STOPS, known: Sequence[str] = ()) -> Problem:
         self._reported += 1
@@ -321,7 +309,7 @@ def _outside(view: SuiteView, path: Path, nodes: Iterable[Node | None]) -> Found
             continue
         # The part of a glob before its first star is a folder.
         place = from_home(written.partition("*")[0])
-        within = [(start, project.disk.reach.around(start)) for start in starts]
+        within = [(start, project.disk.boundaries.around(start)) for start in starts]
         inside = any(
             boundary.holds(Path(os.path.normpath(base / place)))
             for start, boundary in within
@@ -344,16 +332,11 @@ _SHELL = compiled_later(r"\A(?:[|<>;]|&&|\d?>)|\$[A-Za-z({]|[|;]\Z")
 
 def missing_programs(view: SuiteView) -> Found:
     """Yield the programs and interpreters of grader entries that are not installed on this computer."""
-    known: dict[str, bool] = {}
+    find = cache(shutil.which)
     path, project = path_of(view.document.uri), view.workspace.project
     suites = project.suites_of(path) if path is not None else ()
     if any(hooks_may_make(project.tree(suite.path).root) for suite in suites):
         return
-
-    def is_there(program: str) -> bool:
-        if program not in known:
-            known[program] = shutil.which(program) is not None
-        return known[program]
 
     for grader in view.graders.of_types(_WITH_PROGRAMS):
         checkpoint()
@@ -361,15 +344,15 @@ def missing_programs(view: SuiteView) -> Found:
         if kind == "program":
             node = grader.get("config", "command")
             command = scalar_text(node) or ""
-            if node is not None and (words := split_command(command)) and not is_there(command):
+            if node is not None and (words := split_command(command)) and not find(command):
                 yield _with_arguments(view.document.tree, node, words)
-            elif node is not None and command and not is_path(command) and not is_there(command):
+            elif node is not None and command and not is_path(command) and not find(command):
                 message = f"There is no program `{printable(command)}` on PATH, so this grader fails."
                 yield Problem("missing-program", node.target.span, message, "warning")
         elif kind == "inline":
             node = grader.get("config", "grader")
             is_loaded = is_module(PurePath(scalar_text(node) or ""))
-            if node is not None and is_loaded and not any(map(is_there, MODULE_RUNTIMES)):
+            if node is not None and is_loaded and not any(map(find, MODULE_RUNTIMES)):
                 message = "A module needs bun or Node.js, and neither is on PATH, so this grader fails."
                 yield Problem("missing-program", node.target.span, message, "warning")
 
@@ -401,6 +384,16 @@ def _divided(tree: Tree, command: Node, program: str, arguments: Sequence[str]) 
     edits = Edit(command.span, program), *listed
     new = {"command": program, "args": list(arguments)}
     return checked(tree, edits, config.path, lambda old: {**entries_of(old), **new})
+
+
+def names_beside(project: Project, start: Path, base: Path, written: str, kind: Kind | None) -> Iterator[str]:
+    """Yield the names next to a path from ``base``, as paths; none outside the boundary of ``start``."""
+    head = written.rstrip("/").rpartition("/")[0]
+    place = Path(os.path.normpath(base / head))
+    names = project.disk.names(place).value if project.disk.boundaries.around(start).holds(place) else ()
+    for name, is_folder in islice(names, _MOST_BESIDE):
+        if kind is None or is_folder == (kind == "folder"):
+            yield f"{head}/{name}" if head else name
 
 
 def items_of(node: Node | None) -> Iterator[Node]:

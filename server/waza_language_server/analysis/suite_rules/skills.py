@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from waza_language_server.analysis.problem import Problem, suggestion
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.schema_rules.missing_keys import missing_key
 from waza_language_server.analysis.schema_rules.subject import Subject
-from waza_language_server.analysis.suite_rules.named_files import hooks_may_make, items_of
+from waza_language_server.analysis.suite_rules.named_files import hooks_may_make, items_of, names_beside
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.places import bases_of_run, found_at, is_plain, no_folder_at
 from waza_language_server.project.skills_of_run import UnknownSkillsError, skills_of_run
@@ -26,14 +27,13 @@ from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.edits import insert_entry, replace_scalar
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.scalar_writing import plain_or_quoted
 from waza_language_server.text.edit import Edit, Edits, Fix, Related
-from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
     from waza_language_server.project.index import Project
     from waza_language_server.project.suites import Suite
-    from waza_language_server.syntax.nodes import Node
 
 _NO_SKILL = "skill-not-found"
 _MOST_TASKS = 200
@@ -205,10 +205,10 @@ def skill_of_triggers(view: SuiteView) -> Iterator[Problem]:
     if path is None or node is None or not written:
         return
     names = sorted({suite.outline.skill for suite in project.suites_of(path) if suite.outline.skill})
-    meant, fixes = suggestion(document.tree, node.target, names)
-    if written in names or meant is None or written in Nearby(project, document).skills():
+    intended, fixes = suggestion(document.tree, node.target, names)
+    if written in names or intended is None or written in Nearby(project, document).skills():
         return
-    message = f"The suite tests the skill `{meant}`, and no prompt ever triggers `{written}`."
+    message = f"The suite tests the skill `{intended}`, and no prompt ever triggers `{written}`."
     yield Problem(_NO_SKILL, node.target.span, message, "warning", fixes)
 
 
@@ -236,10 +236,6 @@ def _without_skill(view: SuiteView, root: Node) -> Iterator[Problem]:
 def _line_above(start: int, name: str, ending: str) -> Edits:
     """Return the edit that names a skill before the first key, which is at the margin."""
     return (Edit(Span(start, start), f"skill: {plain_or_quoted(name)}{ending}"),)
-
-
-_MOST_BESIDE = 500
-"""The most names in a folder to compare a missing one with."""
 
 
 def skill_directories(view: SuiteView) -> Found:
@@ -273,23 +269,18 @@ def _loads(project: Project, suite: Suite, root: Node, path: Path) -> bool:
 def _similar(view: SuiteView, node: Node, suites: tuple[Suite, ...]) -> tuple[Fix, ...]:
     """Return the fix that writes the folder next to the missing one that has a similar name."""
     project, written = view.workspace.project, node.value.strip()
-    above, _, _ = written.rstrip("/").rpartition("/")
-    found: set[str] = set()
-    for suite in suites:
-        place = Path(os.path.normpath(suite.folder / above))
-        boundary = project.disk.reach.around(suite.folder)
-        names = project.disk.names(place).value[:_MOST_BESIDE] if boundary.holds(place) else ()
-        found.update(f"{above}/{name}" if above else name for name, is_folder in names if is_folder)
-    return suggestion(view.document.tree, node, sorted(found), typo_of=path_slip_of)[1]
+    found = (names_beside(project, suite.folder, suite.folder, written, "folder") for suite in suites)
+    known = sorted({*chain.from_iterable(found)})
+    return suggestion(view.document.tree, node, known, typo_of=path_slip_of)[1]
 
 
 def _of_directory(view: SuiteView, node: Node, suites: tuple[Suite, ...]) -> Iterator[Problem]:
     project, written = view.workspace.project, node.value.strip()
     places: set[Path] = set()
     for suite in suites:
-        beside = [*found_at(project, suite.folder, (suite.folder,), written, "folder")]
+        next_to_it = [*found_at(project, suite.folder, (suite.folder,), written, "folder")]
         found = [*found_at(project, suite.folder, bases_of_run(project, suite.folder), written, "folder")]
-        if beside or None in found[:1]:
+        if next_to_it or None in found[:1]:
             return
         places.update(place for place in found[:1] if place is not None)
     if not places:
@@ -298,11 +289,11 @@ def _of_directory(view: SuiteView, node: Node, suites: tuple[Suite, ...]) -> Ite
         fixes = _similar(view, node, suites)
         yield Problem("missing-file", node.span, f"{what}; its skills are not loaded.", "warning", fixes)
         return
-    meant = {Path(os.path.relpath(place, suite.folder)).as_posix() for place in places for suite in suites}
+    intended = {Path(os.path.relpath(place, suite.folder)).as_posix() for place in places for suite in suites}
     fixes: tuple[Fix, ...] = ()
     advice = "."
-    if len(meant) == 1:
-        (new,) = meant
+    if len(intended) == 1:
+        (new,) = intended
         advice = f"; write `{printable(new)}`."
         fixes = (
             Fix(f"Change to `{printable(new)}`", partial(replace_scalar, view.document.tree, node, new)),

@@ -26,8 +26,6 @@ from waza_language_server.syntax.edits import delete_item, replace_scalar
 from waza_language_server.text.edit import Fix, Related
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from waza_language_server.project.document import Document
     from waza_language_server.project.facts import Fact
     from waza_language_server.project.index import Project
@@ -74,18 +72,14 @@ def task_globs(view: SuiteView) -> Found:
         yield _nothing_at_all(document, project, path, empty)
         return
     for index, glob in enumerate(empty):
-        named = all(map(is_literal, split_pattern(pattern_of(glob.node))))
-        looks = index < MAX_GLOBS_WITH_FIXES
-        renamed = renamed_to(document, project, path, pattern_of(glob.node)) if named and looks else None
+        named = _is_named(glob)
         message = f'No file matches "{glob.node.value}"; the run leaves it out.'
         if named:
             message = f'There is no file "{glob.node.value}"; a run leaves this task out.'
-        if renamed is not None:
-            message = f"{message} {renamed.words}"
         message += _SLASHES if "\\" in glob.node.value else ""
         fixes: tuple[Fix, ...] = ()
-        if looks:
-            fixes = tuple(_fixes(document, project, path, glob.node, renamed, globs))
+        if index < MAX_GLOBS_WITH_FIXES:
+            fixes = tuple(_fixes(document, project, path, glob, globs))
         if named or any(fix.preferred for fix in fixes):
             yield Problem(CODE, glob.node.span, message, "warning", fixes)
         else:
@@ -165,32 +159,29 @@ def _nothing_at_all(document: Document, project: Project, path: Path, globs: lis
     slashes = _SLASHES if any("\\" in glob.node.value for glob in globs) else ""
     deep = " (** means one folder level here)" if any("**" in glob.node.value for glob in globs) else ""
     message = f"No file matches {written}{deep}, so the suite has no task and the run stops.{slashes}"
-    named = all(map(is_literal, split_pattern(pattern_of(first.node))))
-    renamed = renamed_to(document, project, path, pattern_of(first.node)) if named else None
-    if renamed is not None:
-        message = f"{message} {renamed.words}"
     related = tuple(Related(glob.node.span, "matches nothing either") for glob in others[:MAX_RELATED])
-    fixes = tuple(_fixes(document, project, path, first.node, renamed, globs))
+    fixes = tuple(_fixes(document, project, path, first, globs))
     return Problem(CODE, first.node.span, message, "error", fixes, related)
 
 
 def _fixes(
-    document: Document, project: Project, path: Path, node: Node, renamed: Renamed | None, globs: list[_Glob]
+    document: Document, project: Project, path: Path, glob: _Glob, globs: list[_Glob]
 ) -> Iterator[Fix]:
     """Offer existing files: the new name, another extension, or the usual folders of task files."""
-    taken = _taken(node, globs)
-    others = _candidates(document, project, path.parent, pattern_of(node))
+    node, pattern, taken = glob.node, pattern_of(glob.node), _taken(glob.node, globs)
+    renamed, is_sure = _renamed_to(document, project, path, pattern) if _is_named(glob) else (None, False)
+    others = [*([renamed] if renamed else ()), *_candidates(document, project, path.parent, pattern)]
     found = [
-        pattern
-        for pattern in dict.fromkeys([*([renamed.pattern] if renamed else ()), *others])
-        if pattern != node.value and _picks_up_tasks(document, project, path, pattern, taken)
+        each
+        for each in dict.fromkeys(others)
+        if each != node.value and _picks_up_tasks(document, project, path, each, taken)
     ]
-    slashed = pattern_of(node).replace("\\", "/")
-    meant = renamed.pattern if renamed is not None and renamed.id else path_slip_of(node.value, found)
-    meant = slashed if slashed in found else meant
-    for pattern in found[:3]:
-        repair = partial(replace_scalar, document.tree, node, pattern)
-        yield Fix(f'Change to "{pattern}"', repair, preferred=meant == pattern)
+    slashed = pattern.replace("\\", "/")
+    intended = renamed if is_sure else path_slip_of(node.value, found)
+    intended = slashed if slashed in found else intended
+    for each in found[:3]:
+        repair = partial(replace_scalar, document.tree, node, each)
+        yield Fix(f'Change to "{each}"', repair, preferred=intended == each)
 
 
 def _candidates(document: Document, project: Project, folder: Path, pattern: str) -> Iterator[str]:
@@ -240,42 +231,23 @@ _ENDINGS = (".yaml", ".yml")
 _MOST_RENAMED = 50
 
 
-@frozen()
-class Renamed:
-    """The probable new file, as an eval file would list it; ``id`` is "" unless it identifies the task."""
-
-    pattern: str
-    id: str = ""
-
-    @property
-    def words(self) -> str:
-        """Return the sentence for a message."""
-        if self.id:
-            return f'"{self.pattern}" has the id "{self.id}" and is in no list: was it renamed?'
-        return f'"{self.pattern}" is the only task beside it that is in no list: was it renamed?'
-
-
-def renamed_to(document: Document, project: Project, path: Path, pattern: str) -> Renamed | None:
-    """Return the most likely new file for a missing one, None if there is no clear candidate.
+def _renamed_to(document: Document, project: Project, path: Path, pattern: str) -> tuple[str | None, bool]:
+    """Return the most likely new file for a missing one, and whether its ``id`` says so.
 
     It is the one whose ``id`` the missing file was named after, or the only one that no suite lists.
     """
-    beside = list(islice(_beside(document, project, path, pattern), _MOST_RENAMED + 1))
-    unlisted = [name for name in beside[:_MOST_RENAMED] if _is_unlisted(project, path, name)]
+    siblings = list(islice(_siblings(document, project, path, pattern), _MOST_RENAMED + 1))
+    unlisted = [name for name in siblings[:_MOST_RENAMED] if _is_unlisted(project, path, name)]
     stem = _plain(PurePosixPath(pattern).stem)
-    named = [
-        Renamed(name, written)
-        for name in unlisted
-        if _plain(written := project.outline(path.parent / name).id or "") == stem
-    ]
+    named = [name for name in unlisted if _plain(project.outline(path.parent / name).id or "") == stem]
     if named:
-        return named[0] if len(named) == 1 else None
+        return (named[0], True) if len(named) == 1 else (None, False)
     # One of those that were not checked may be unlisted as well.
-    is_only = len(unlisted) == 1 and len(beside) <= _MOST_RENAMED
-    return Renamed(unlisted[0]) if is_only else None
+    is_only = len(unlisted) == 1 and len(siblings) <= _MOST_RENAMED
+    return (unlisted[0] if is_only else None), False
 
 
-def _beside(document: Document, project: Project, path: Path, pattern: str) -> Iterator[str]:
+def _siblings(document: Document, project: Project, path: Path, pattern: str) -> Iterator[str]:
     folder = PurePosixPath(pattern).parent
     names = Nearby(project, document).entries(path.parent / folder).value
     files = [name for name, is_folder in names if not is_folder and name.endswith(_ENDINGS)]

@@ -17,10 +17,8 @@ from itertools import islice
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_language_server.analysis.consequences import Changes
-from waza_language_server.analysis.fixes.unknown_anchor import ANCHOR
-from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.problem import Problem, fault_problem
 from waza_language_server.analysis.rule import Found
-from waza_language_server.analysis.text_rules.fault_problem import fault_problem
 from waza_language_server.analysis.text_rules.repair_kinds import KINDS, Broken, Proposal
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import located_below, shape_of
@@ -34,7 +32,6 @@ from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
-_NO_ANCHOR = "unknown-anchor"
 _LONGEST = 30_000
 """In characters; in a longer text every fault is reported unchanged."""
 _MOST_TRIED, _FEWEST_TRIED = 60, 12
@@ -58,7 +55,7 @@ class _Repair:
 
 def explained_faults(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
     """Yield the syntax problems of a text: one a mistake, however many lines it breaks."""
-    faults = list(_without_keys_of_both_sides(tree.text, _without_unread_anchors(tree.text, tree.errors)))
+    faults = list(_without_keys_of_both_sides(tree.text, tree.errors))
     most = min(_MOST_TRIED, max(_FEWEST_TRIED, _MOST_FAULTS_READ // max(1, len(faults))))
     left = most if len(tree.text) <= _LONGEST else 0
     for fault in faults[:_MOST_FAULTS]:
@@ -168,21 +165,6 @@ def _misfits_of(node: Node, shape: Shape) -> int:
     unknown = sum(name not in block.properties for name in node.key_names) if block.properties else 0
     lacks = sum(name not in node.key_names for name in (*block.required, *(r.key for r in block.recommended)))
     return unknown + lacks
-
-
-def _without_unread_anchors(text: str, faults: Sequence[SyntaxFault]) -> Sequence[SyntaxFault]:
-    """Return the faults without the aliases whose anchors are above in a part that was not parsed."""
-    if len({fault.code == _NO_ANCHOR for fault in faults}) < 2:
-        return faults
-    first: dict[str, int] = {}
-    for match in ANCHOR.finditer(text):
-        first.setdefault(match[1], match.start())
-    return [
-        fault
-        for fault in faults
-        if fault.code != _NO_ANCHOR
-        or first.get(text[fault.span.start + 1 : fault.span.end], len(text)) >= fault.span.start
-    ]
 
 
 def _without_keys_of_both_sides(text: str, faults: Sequence[SyntaxFault]) -> Iterator[SyntaxFault]:

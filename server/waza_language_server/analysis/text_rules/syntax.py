@@ -8,9 +8,8 @@ from dataclasses import replace
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES, MERGE_KEY
 from waza_engine.spec.reading.yaml_faults import NO_BLOCK_TO_MERGE, TOO_MANY_ALIASES, sentence
-from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.problem import Problem, fault_problem
 from waza_language_server.analysis.rule import FileView, Found
-from waza_language_server.analysis.text_rules.fault_problem import fault_problem
 from waza_language_server.syntax.aliases import aliased_nodes
 from waza_language_server.syntax.characters import MAX_CHARACTERS
 from waza_language_server.syntax.tree import Tree

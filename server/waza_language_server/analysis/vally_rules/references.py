@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -37,32 +38,20 @@ def references(view: SuiteView) -> Found:
 def _unknown(view: SuiteView, node: Node, known: tuple[str, ...]) -> Problem:
     there = f"it has {listed(known, 'and')}" if known else "it has none"
     message = f"`.vally.yaml` has no environment `{node.value}`; {there}."
-    meant = nearest(node.value, known)
-    repair = partial(replace_scalar, view.document.tree, node, meant or "")
-    fixes = (Fix(f"Change to `{meant}`", repair),) if meant else ()
+    intended = nearest(node.value, known)
+    repair = partial(replace_scalar, view.document.tree, node, intended or "")
+    fixes = (Fix(f"Change to `{intended}`", repair),) if intended else ()
     return Problem("vally-environment", node.span, message, "error", fixes)
 
 
 def _missing(view: SuiteView, node: Node, path: Path) -> Iterator[Problem]:
     """Yield the problem of a relative path where nothing is; what cannot be seen is not missing."""
     disk = view.workspace.project.disk
-    place = Path(path.parent, node.value.strip())
+    place = Path(os.path.normpath(path.parent / node.value.strip()))
     if Path(node.value).is_absolute() or "${" in node.value or any(sign in node.value for sign in "*?"):
         return
-    parent = Path(*_normal(place).parts[:-1])
-    names = disk.names(parent)
-    if (names.known and not any(name == _normal(place).name for name, _ in names.value)) or names.absent:
+    names = disk.names(place.parent)
+    if (names.known and not any(name == place.name for name, _ in names.value)) or names.absent:
         message = f"There is nothing called `{printable(node.value)}` beside this file."
         # A run copies files before it asks the agent; without a skill it runs.
         yield Problem("missing-file", node.span, message, "error" if node.step == "src" else "warning")
-
-
-def _normal(path: Path) -> Path:
-    """Return a path without `..`, as written: links count as folders."""
-    parts: list[str] = []
-    for part in path.parts:
-        if part == ".." and len(parts) > 1:
-            parts.pop()
-        elif part != ".":
-            parts.append(part)
-    return Path(*parts)

@@ -58,13 +58,7 @@ class Use:
     span: Span
     shown: str
     what: Literal["key", "value", "type", "form"]
-    title: str = ""
-    edits: Callable[[], Edits] | None = None
-
-    @property
-    def fixes(self) -> tuple[Fix, ...]:
-        """The fix, if there is one."""
-        return (Fix(self.title, self.edits, preferred=True),) if self.edits is not None else ()
+    fixes: tuple[Fix, ...] = ()
 
 
 def versions(view: SuiteView) -> Found:
@@ -104,8 +98,10 @@ def _detected(document: Document, workspace: Workspace, more: Change) -> int:
 
 def _refused(use: Use) -> str:
     instead = f"; write `{use.change.instead}`" if use.change.instead else ""
-    advice = instead or (f"; {use.title[:1].lower()}{use.title[1:]}" if use.title else "")
-    return f"Vally 0.{use.change.until} and newer refuse {use.shown}{advice}."
+    titles = [f"; {fix.title[:1].lower()}{fix.title[1:]}" for fix in use.fixes]
+    return (
+        f"Vally 0.{use.change.until} and newer refuse {use.shown}{''.join([instead] if instead else titles)}."
+    )
 
 
 def _is_of_stimulus(tree: Tree, span: Span) -> bool:
@@ -166,8 +162,8 @@ def _of_mapping(tree: Tree, node: Node, shape: Shape) -> Iterator[Use]:
         if known is None:
             continue
         if (change := _change(known.versions)) is not None:
-            title, edits = _rewritten(tree, node, entry, change.instead)
-            yield Use(change, entry.key.span, f"`{entry.key.value}`", "key", title, edits)
+            fixes = tuple(_rewritten(tree, node, entry, change.instead))
+            yield Use(change, entry.key.span, f"`{entry.key.value}`", "key", fixes)
         if entry.key.value == "executor" and entry.value.target.kind == "mapping":
             yield Use(_form("an executor as a block"), entry.key.span, "`executor` as a block", "form")
     source = node.entry("src")
@@ -175,8 +171,7 @@ def _of_mapping(tree: Tree, node: Node, shape: Shape) -> Iterator[Use]:
     if source is not None and expected is not None and node.entry("dest") is None:
         name = PurePosixPath(source.value.target.value).name or "."
         edits = partial(insert_entry, tree, node, "dest", name, source)
-        form = _form("a file without `dest`")
-        yield Use(form, source.key.span, "a file without `dest`", "form", f"Insert `dest: {name}`", edits)
+        yield _used_form("a file without `dest`", source.key.span, f"Insert `dest: {name}`", edits)
 
 
 def _of_scalar(tree: Tree, node: Node, shape: Shape) -> Iterator[Use]:
@@ -186,33 +181,32 @@ def _of_scalar(tree: Tree, node: Node, shape: Shape) -> Iterator[Use]:
     if shape.kind == "duration" and not has_unit(node.value):
         value = f"{node.value.strip()}s"
         edits = partial(replace_scalar, tree, node, value)
-        form = _form("a duration without a unit")
-        yield Use(form, node.span, "a duration without a unit", "form", f"Write `{value}`", edits)
+        yield _used_form("a duration without a unit", node.span, f"Write `{value}`", edits)
     if shape.kind == "vally.slug" and not is_slug(node.value) and (slug := slug_of(node.value)):
         edits = partial(replace_scalar, tree, node, slug)
-        form = _form("a grader name that is no slug")
-        yield Use(form, node.span, "a grader name that is no slug", "form", f"Rename to `{slug}`", edits)
+        yield _used_form("a grader name that is no slug", node.span, f"Rename to `{slug}`", edits)
 
 
-def _rewritten(
-    tree: Tree, mapping: Node, entry: Entry, instead: str
-) -> tuple[str, Callable[[], Edits] | None]:
-    """Return the title and the edits that write an older key in its newer form, or delete it."""
+def _rewritten(tree: Tree, mapping: Node, entry: Entry, instead: str) -> Iterator[Fix]:
+    """Yield the fix that writes an older key in its newer form, or deletes it."""
+    key, value = entry.key.value, entry.value
     if not instead:
-        change = partial(delete_entry, tree, entry)
-        return (f"Delete `{entry.key.value}`", change) if entry.key.value == "output_delivery" else ("", None)
-    if mapping.entry(instead) is not None:
-        return "", None
-    edits = [Edit(entry.key.span, instead)]
-    value = entry.value
-    if entry.key.value.endswith("_ms") and value.kind == "scalar":
+        if key == "output_delivery":
+            yield Fix(f"Delete `{key}`", partial(delete_entry, tree, entry), preferred=True)
+    elif mapping.entry(instead) is not None:
+        return
+    elif key.endswith("_ms") and value.kind == "scalar":
         milliseconds = milliseconds_of(f"{value.value.strip()}ms")
-        if milliseconds is None:
-            return "", None
-        duration = written_duration(milliseconds)
-        edits.append(Edit(value.span, duration))
-        return f"Change to `{instead}: {duration}`", lambda: tuple(edits)
-    return f"Rename to `{instead}`", lambda: tuple(edits)
+        if milliseconds is not None:
+            duration = written_duration(milliseconds)
+            edits = (Edit(entry.key.span, instead), Edit(value.span, duration))
+            yield Fix(f"Change to `{instead}: {duration}`", edits, preferred=True)
+    else:
+        yield Fix(f"Rename to `{instead}`", (Edit(entry.key.span, instead),), preferred=True)
+
+
+def _used_form(name: str, span: Span, title: str, edits: Callable[[], Edits]) -> Use:
+    return Use(_form(name), span, name, "form", (Fix(title, edits, preferred=True),))
 
 
 def _form(name: str) -> Change:

@@ -17,8 +17,8 @@ from waza_language_server.embedded.python.python_source import PythonSource, par
 from waza_language_server.schema.shape import language_kind_of
 from waza_language_server.syntax.edits import insert_entry, replace_scalar
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.scalar_map import ScalarMap
 from waza_language_server.text.edit import Fix
-from waza_language_server.text.scalar_map import ScalarMap
 
 _ASSERTION = "python.assertion"
 _SEVERITIES: Mapping[str, Severity] = MappingProxyType(
@@ -48,7 +48,7 @@ def assertions(view: GraderView) -> Found:
                 yield problem_inside(text, node, scalar, finding, _SEVERITIES.get(finding.code, "error"))
 
 
-def javascript_meant(view: GraderView) -> Iterator[Problem]:
+def undeclared_javascript(view: GraderView) -> Iterator[Problem]:
     """Yield the hint to set ``language`` when all assertions of a grader are JavaScript."""
     tree, entry = view.file.tree, view.entry
     written = [node for node, kind in _written_in(view) if kind == _ASSERTION]

@@ -6,9 +6,9 @@ from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.scalar_map import ScalarMap
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
-from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.span import Span
 
 _DASH = compiled_later(r"([ \t]*(?:-[ \t]+)*)-[ \t]+\Z")

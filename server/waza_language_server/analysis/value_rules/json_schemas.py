@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from itertools import islice
-from typing import cast
 from urllib.parse import unquote
 
 from waza_engine.files import printable
 from waza_engine.spec.json_schema_dialects import draft_of
-from waza_engine.spec.reading.scalars import Json
 from waza_engine.spelling import listed, nearest, slip_of
 from waza_language_server.analysis.problem import Problem, suggestion
 from waza_language_server.analysis.rule import GraderView
@@ -18,9 +16,9 @@ from waza_language_server.analysis.value_rules.inside_values import problem_insi
 from waza_language_server.embedded.languages import load_language
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.scalar_map import ScalarMap
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit, Fix
-from waza_language_server.text.scalar_map import ScalarMap
 
 _OTHER_TYPES = {
     **dict.fromkeys(("str", "text"), "string"),
@@ -87,23 +85,19 @@ def json_schemas(view: GraderView) -> Iterator[Problem]:
     if dialect is not None and (dialect.kind != "scalar" or draft_of(dialect.value) not in _ALIKE):
         yield from _of_dialect(tree, dialect)
         return
-    references = References(tree, schema.target)
-    for count, problem in enumerate(_in_schema(tree, schema.target, references, _DEEPEST)):
-        if count == _MOST_REPORTED:
-            return
-        yield problem
+    yield from islice(_in_schema(tree, schema.target, schema.target, _DEEPEST), _MOST_REPORTED)
 
 
 def _of_dialect(tree: Tree, node: Node) -> Iterator[Problem]:
     if node.kind != "scalar" or draft_of(node.value) is not None:
         return
-    meant, fixes = suggestion(tree, node, _DIALECTS)
-    advice = f"; did you mean `{meant}`?" if meant else f", as `{_DIALECTS[0]}` is."
+    intended, fixes = suggestion(tree, node, _DIALECTS)
+    advice = f"; did you mean `{intended}`?" if intended else f", as `{_DIALECTS[0]}` is."
     message = f"`{printable(node.value)}` is not a known dialect of JSON Schema{advice}"
     yield Problem("value-not-allowed", node.span, message, "error", fixes)
 
 
-def _in_schema(tree: Tree, schema: Node, references: References, depth: int) -> Iterator[Problem]:
+def _in_schema(tree: Tree, schema: Node, top: Node, depth: int) -> Iterator[Problem]:
     if schema.kind != "mapping" or not depth:
         return
     for key in dict.fromkeys(schema.key_names):
@@ -122,14 +116,14 @@ def _in_schema(tree: Tree, schema: Node, references: References, depth: int) -> 
             message = "`enum` of a JSON Schema must be a list of the values that are allowed."
             yield Problem("wrong-type", found.span, message, "error")
         elif key == "$ref":
-            yield from references.of(found)
+            yield from _of_reference(tree, top, found)
         elif key == "pattern":
             yield from _of_pattern(tree, found)
         elif key not in _KNOWN:
             yield from _of_unknown_word(schema, key)
         else:
             for below in _schemas_below(key, found):
-                yield from _in_schema(tree, below, references, depth - 1)
+                yield from _in_schema(tree, below, top, depth - 1)
 
 
 def _of_pattern(tree: Tree, node: Node) -> Iterator[Problem]:
@@ -141,13 +135,12 @@ def _of_pattern(tree: Tree, node: Node) -> Iterator[Problem]:
 
 
 def _of_unknown_word(schema: Node, key: str) -> Iterator[Problem]:
-    entry, meant = schema.entry(key), slip_of(key, _KNOWN)
-    if entry is None or meant is None or schema.entry(meant) is not None or entry.key.style != "plain":
+    entry, intended = schema.entry(key), slip_of(key, _KNOWN)
+    if entry is None or intended is None or schema.entry(intended) is not None or entry.key.style != "plain":
         return
-    message = (
-        f"`{printable(key)}` is not a keyword of JSON Schema, so it checks nothing; did you mean `{meant}`?"
-    )
-    fix = Fix(f"Change to `{meant}`", (Edit(entry.key.span, meant),), preferred=True)
+    what = f"`{printable(key)}` is not a keyword of JSON Schema, so it checks nothing"
+    message = f"{what}; did you mean `{intended}`?"
+    fix = Fix(f"Change to `{intended}`", (Edit(entry.key.span, intended),), preferred=True)
     yield Problem("unknown-key", entry.key.span, message, "warning", (fix,))
 
 
@@ -172,8 +165,8 @@ def _of_type(tree: Tree, node: Node) -> Iterator[Problem]:
             continue
         if each.value in _TYPES:
             continue
-        meant, fixes = suggestion(tree, each, _TYPES, _OTHER_TYPES.get(each.value.lower()))
-        advice = f"; did you mean `{meant}`?" if meant else f"; it must be {listed(_TYPES)}."
+        intended, fixes = suggestion(tree, each, _TYPES, _OTHER_TYPES.get(each.value.lower()))
+        advice = f"; did you mean `{intended}`?" if intended else f"; it must be {listed(_TYPES)}."
         message = f"A JSON Schema has no type `{printable(each.value)}`{advice}"
         yield Problem("value-not-allowed", each.span, message, "error", fixes)
 
@@ -187,84 +180,24 @@ def _of_number(key: str, node: Node) -> Iterator[Problem]:
         yield Problem("out-of-range", node.span, message, "error")
 
 
-_MOST_VALUES = 20_000
-_ANCHORS = ("$anchor", "$dynamicAnchor", "$recursiveAnchor", "$id", "id")
-_MISSING = object()
-
-
-class References:
-    """The targets of the references of one schema."""
-
-    def __init__(self, tree: Tree, schema: Node) -> None:
-        self._tree = tree
-        self._schema = schema.to_python()
-        self._anchored = False
-        self._elsewhere = False
-        values = [*islice(_values(self._schema), _MOST_VALUES + 1)]
-        for block in values:
-            inner = block is not self._schema
-            self._anchored |= any(key in block for key in _ANCHORS[:3])
-            # Below another identifier a reference has another base.
-            self._elsewhere |= inner and any(isinstance(block.get(key), str) for key in _ANCHORS[3:])
-        self._elsewhere |= len(values) > _MOST_VALUES
-
-    def of(self, node: Node) -> Iterator[Problem]:
-        """Yield the problem of a ``$ref`` without a target in this schema."""
-        written = node.value if node.kind == "scalar" else ""
-        if not written.startswith("#") or self._elsewhere:
+def _of_reference(tree: Tree, schema: Node, node: Node) -> Iterator[Problem]:
+    """Yield the problem of a ``$ref`` to a part that the schema does not have."""
+    written = node.value if node.kind == "scalar" else ""
+    # Below an identifier of its own a reference has another base.
+    if not written.startswith("#/") or "$id" in tree.text[schema.span.start : schema.span.end]:
+        return
+    parts, found = written.split("/")[1:], schema
+    for at, part in enumerate(parts):
+        step = unquote(part).replace("~1", "/").replace("~0", "~")
+        is_index = found.kind == "sequence" and step.isascii() and step.isdigit()
+        below = found.get(int(step) if is_index else step)
+        if below is None:
+            name = nearest(step, found.key_names) or ""
+            escaped = name.replace("~", "~0").replace("/", "~1")
+            likely = ["/".join(("#", *parts[:at], escaped, *parts[at + 1 :]))] if name else []
+            intended, fixes = suggestion(tree, node, likely)
+            advice = f"; did you mean `{printable(intended)}`?" if intended else "."
+            message = f"`{printable(written)}` leads nowhere in this schema{advice}"
+            yield Problem("value-not-allowed", node.span, message, "error", fixes)
             return
-        if written[1:2] not in {"", "/"}:
-            if not self._anchored:
-                message = (
-                    f"`{printable(written)}` leads nowhere: no part of this schema has such an `$anchor`."
-                )
-                yield Problem("value-not-allowed", node.span, message, "error")
-            return
-        value: object = self._schema
-        parts = written.split("/")[1:]
-        for at, part in enumerate(parts):
-            step = unquote(part).replace("~1", "/").replace("~0", "~")
-            below = _step(value, step)
-            if below is _MISSING:
-                yield self._nowhere(node, written, parts, at, value, step)
-                return
-            value = below
-
-    def _nowhere(
-        self, node: Node, written: str, parts: list[str], at: int, value: object, step: str
-    ) -> Problem:
-        names = list(cast("dict[str, object]", value)) if isinstance(value, dict) else []
-        meant = nearest(step, names)
-        fixes: tuple[Fix, ...] = ()
-        advice = "."
-        if meant is not None:
-            right = "#/" + "/".join((*parts[:at], _escaped(meant), *parts[at + 1 :]))
-            advice = f"; did you mean `{printable(right)}`?"
-            repair = partial(replace_scalar, self._tree, node, right)
-            fixes = (Fix(f"Change to `{printable(right)}`", repair, preferred=slip_of(step, names) == meant),)
-        message = f"`{printable(written)}` leads nowhere in this schema{advice}"
-        return Problem("value-not-allowed", node.span, message, "error", fixes)
-
-
-def _values(value: Json) -> Iterator[dict[str, Json]]:
-    waiting: list[Json] = [value]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, dict):
-            yield each
-            waiting += each.values()
-        elif isinstance(each, list):
-            waiting += each
-
-
-def _step(value: object, step: str) -> object:
-    if isinstance(value, dict):
-        return cast("dict[str, object]", value).get(step, _MISSING)
-    if isinstance(value, list) and step.isascii() and step.isdigit():
-        items = cast("list[object]", value)
-        return items[int(step)] if int(step) < len(items) else _MISSING
-    return _MISSING
-
-
-def _escaped(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")
+        found = below.target

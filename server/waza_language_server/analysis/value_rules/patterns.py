@@ -19,9 +19,9 @@ from waza_language_server.embedded.languages import load_language
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.scalar_map import ScalarMap
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit, Fix
-from waza_language_server.text.scalar_map import ScalarMap
 
 _SEVERITIES: Mapping[str, Severity] = MappingProxyType(
     {"pattern-not-portable": "hint", "slow-pattern": "warning"}
@@ -114,8 +114,8 @@ def rubric_names(view: GraderView) -> Iterator[Problem]:
         name = node.value.strip()
         if not known or name in known:
             continue
-        meant, fixes = suggestion(view.file.tree, node, known)
-        advice = f"did you mean `{meant}`?" if meant else f"write a path, a text, or {listed(known)}."
+        intended, fixes = suggestion(view.file.tree, node, known)
+        advice = f"did you mean `{intended}`?" if intended else f"write a path, a text, or {listed(known)}."
         message = f"There is no rubric called `{printable(name)}`; {advice}"
         yield Problem("value-not-allowed", node.span, message, "error", fixes)
 
@@ -157,7 +157,7 @@ def _hint(node: Node) -> Iterator[Problem]:
     name = node.value.strip() if node.kind == "scalar" else ""
     if name != node.value and node.kind == "scalar" and _BARE.fullmatch(name):
         message = f"No tool is called `{node.value}`: names are compared including whitespace."
-        fix = Fix("Delete the blanks", (Edit(node.span, name),))
+        fix = Fix("Delete the spaces", (Edit(node.span, name),))
         yield Problem("blank-in-tool-name", node.span, message, "hint", (fix,))
     elif _SIGNS_OF_PATTERN.search(name):
         message = f"`{name}` is compared as a whole here, not as a pattern, so no tool has this name."
@@ -184,9 +184,9 @@ def workspace_paths(view: GraderView) -> Iterator[Problem]:
         written = node.value
         place = posixpath.normpath(written)
         if written.startswith("/"):
-            meant = written.lstrip("/")
-            repair = partial(replace_scalar, view.file.tree, node, meant)
-            fixes = (Fix(f"Change to `{printable(meant)}`", repair),) if meant else ()
+            intended = written.lstrip("/")
+            repair = partial(replace_scalar, view.file.tree, node, intended)
+            fixes = (Fix(f"Change to `{printable(intended)}`", repair),) if intended else ()
             message = f"`{printable(written)}` is an absolute path; write it relative to the workspace."
             yield Problem("outside-workspace", node.span, message, "error", fixes)
         elif place == ".." or place.startswith("../"):
@@ -201,8 +201,8 @@ def workspace_paths(view: GraderView) -> Iterator[Problem]:
             )
             yield Problem("path-not-portable", node.span, message, "warning")
         elif "\\" in written:
-            meant = written.replace("\\", "/")
-            repair = partial(replace_scalar, view.file.tree, node, meant)
-            fixes = (Fix(f"Change to `{printable(meant)}`", repair),)
-            message = f"Only Windows accepts `\\` between folders; `{printable(meant)}` works everywhere."
+            intended = written.replace("\\", "/")
+            repair = partial(replace_scalar, view.file.tree, node, intended)
+            fixes = (Fix(f"Change to `{printable(intended)}`", repair),)
+            message = f"Only Windows accepts `\\` between folders; `{printable(intended)}` works everywhere."
             yield Problem("path-not-portable", node.span, message, "warning", fixes)

@@ -1,12 +1,11 @@
 """Names of an assertion that do not exist when it runs, and fixes: another name, or one made visible again.
 
-Three rewrites make a vanished name visible, all of them plain Python that means what the author intended:
+Two rewrites make a vanished name visible, all of them plain Python that means what the author intended:
 
 * unroll: ``any(k in output for k in ['a', 'b'])`` becomes ``'a' in output or 'b' in output``;
 * bind again: ``all(len(t) > 2 for t in tool_calls)`` becomes ``all(len(t) > 2 for len, tool_calls in [(len,
   tool_calls)] for t in tool_calls)``: the first iterable is evaluated outside, so a first clause carries the
-  names in, those of the old first iterable among them;
-* hand over: ``lambda: output`` becomes ``lambda *, output=output: output``.
+  names in, those of the old first iterable among them.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ from waza_language_server.embedded.python.scopes import (
     NameUse,
     Resolution,
     ScopeNode,
-    parameters,
     resolve_names,
     with_names_replaced,
 )
@@ -150,7 +148,7 @@ def _rewrite(source: PythonSource, scope: ScopeNode, known: frozenset[str], *, u
     if any(isinstance(node, ast.JoinedStr) for node in _ancestors(scope, source.parents)):
         return None
     if isinstance(scope, ast.Lambda):
-        return _hand_over(source, scope, known)
+        return None
     if unroll and (unrolled := _unroll(source, scope)) is not None:
         return unrolled
     return _bind_again(source, scope, known)
@@ -246,8 +244,8 @@ def _bind_again(source: PythonSource, scope: Comprehension, known: frozenset[str
     outside = resolve_names(ast.Expression(_as_lambda(first.iter)), known).failing
     names = list(dict.fromkeys(use.node.id for use in (*inside, *outside) if use.reason == "vanishing"))
     last_part = scope.value if isinstance(scope, ast.DictComp) else scope.elt
-    before, behind = source.end(last_part), source.start(first.target)
-    clause = [t for t in source.tokens if t.text == "for" and before <= t.start and t.end <= behind]
+    end, start = source.end(last_part), source.start(first.target)
+    clause = [t for t in source.tokens if t.text == "for" and end <= t.start and t.end <= start]
     if not names or len(clause) != 1:
         return None
     bound = f"for {names[0]} in [{names[0]}] " if len(names) == 1 else _bind_several(names)
@@ -265,25 +263,6 @@ def _as_lambda(body: ast.expr) -> ast.Lambda:
         posonlyargs=[], args=[], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[]
     )
     return ast.Lambda(args=none, body=body)
-
-
-def _hand_over(source: PythonSource, scope: ast.Lambda, known: frozenset[str]) -> str | None:
-    failing = resolve_names(ast.Expression(scope), known).failing
-    names = list(dict.fromkeys(use.node.id for use in failing if use.reason == "vanishing"))
-    if not names or scope.args.kwarg is not None:
-        return None
-    defaults = [default for default in (*scope.args.defaults, *scope.args.kw_defaults) if default is not None]
-    behind = max([source.start(scope), *(source.end(default) for default in defaults)])
-    colons = [
-        t for t in source.tokens if t.text == ":" and behind <= t.start and t.end <= source.start(scope.body)
-    ]
-    if not colons:
-        return None
-    handed = ", ".join(f"{name}={name}" for name in names)
-    starred = scope.args.vararg is not None or bool(scope.args.kwonlyargs)
-    lead = ", " if any(True for _ in parameters(scope)) else " "
-    at = colons[-1].start
-    return source.text[:at].rstrip() + lead + ("" if starred else "*, ") + handed + source.text[at:]
 
 
 def _ancestors(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Iterator[ast.AST]:

@@ -1,4 +1,4 @@
-r"""A pattern explained in words: its parts in order, its numbered groups, and whether it can match at all.
+r"""A pattern explained in words: its parts in order, with its numbered groups.
 
 The explanation follows Python's own parser; a pattern for RE2 is first translated to Python's syntax. If the
 two give the same characters different meanings, the words are those of the engine that searches the pattern.
@@ -23,7 +23,7 @@ MOST_LINES = 60
 LONGEST = 2_000
 """In characters; longer patterns are not explained."""
 
-_LOST_BLANKS = compiled_later(r"\A +| +\Z| {2,}")
+_LOST_SPACES = compiled_later(r"\A +| +\Z| {2,}")
 
 
 def explained(pattern: str, *, any_case: bool = False) -> str | None:
@@ -50,68 +50,12 @@ def explained(pattern: str, *, any_case: bool = False) -> str | None:
         lines = [*lines[:MOST_LINES], f"- … and {len(lines) - MOST_LINES} more parts"]
     flags = _flags(parsed.state.flags | (re.IGNORECASE if any_case else 0))
     parts = [heading]
-    if never_matches(parsed, is_re2=is_re2):
-        parts.append("**Never matches**: no text has what it asks for, in this order.")
     if flags:
         parts.append(f"For all of it: {flags}.")
     parts.append("\n".join(lines))
     if not is_re2:
         parts.append("RE2, which upstream uses, refuses this pattern; this engine searches it with Python.")
     return "\n\n".join(parts)
-
-
-def never_matches(parsed: Any, *, is_re2: bool) -> bool:
-    """Return whether it is certain that no string can match a parsed pattern."""
-    if parsed.state.flags & re.MULTILINE:
-        return False
-    return _never(parsed, is_re2=is_re2)
-
-
-def _never(parsed: Any, *, is_re2: bool) -> bool:
-    """Return whether something must match before the start or after the end, or an empty class occurs."""
-    behind_end = consumed = False
-    for operation, argument in parsed:
-        least = _least_width(operation, argument)
-        if operation is SRE.FAILURE:
-            return True
-        if operation is SRE.AT and argument in {SRE.AT_BEGINNING, SRE.AT_BEGINNING_STRING} and consumed:
-            return True
-        if behind_end and least:
-            return True
-        # Python's `$` also matches before a last line break, which may follow it.
-        if operation is SRE.AT and (argument is SRE.AT_END_STRING or (argument is SRE.AT_END and is_re2)):
-            behind_end = True
-        consumed = consumed or bool(least)
-        if _never_in(operation, argument, is_re2=is_re2):
-            return True
-    return False
-
-
-def _never_in(operation: Any, argument: Any, *, is_re2: bool) -> bool:
-    if operation is SRE.SUBPATTERN:
-        # Flags of a group may make `^` and `$` match at lines.
-        return not argument[1] & re.MULTILINE and _never(argument[3], is_re2=is_re2)
-    if operation is SRE.BRANCH:
-        return all(_never(branch, is_re2=is_re2) for branch in argument[1])
-    if operation in {SRE.MAX_REPEAT, SRE.MIN_REPEAT, SRE.POSSESSIVE_REPEAT}:
-        return argument[0] > 0 and _never(argument[2], is_re2=is_re2)
-    if operation is SRE.ASSERT:
-        return argument[0] > 0 and _never(argument[1], is_re2=is_re2)
-    if operation is SRE.ASSERT_NOT:
-        return not list(argument[1])
-    return False
-
-
-def _least_width(operation: Any, argument: Any) -> int:
-    if operation in {SRE.LITERAL, SRE.NOT_LITERAL, SRE.ANY, SRE.IN}:
-        return 1
-    if operation is SRE.SUBPATTERN:
-        return int(argument[3].getwidth()[0])
-    if operation is SRE.BRANCH:
-        return min(int(branch.getwidth()[0]) for branch in argument[1])
-    if operation in {SRE.MAX_REPEAT, SRE.MIN_REPEAT, SRE.POSSESSIVE_REPEAT}:
-        return int(argument[0]) and int(argument[2].getwidth()[0])
-    return 0
 
 
 @frozen()
@@ -155,16 +99,6 @@ class _Words:
             place = "followed" if direction > 0 else "preceded"
             yield _line(depth, f"only where {'not ' if operation is SRE.ASSERT_NOT else ''}{place} by:")
             yield from self.of(inside, depth + 1)
-        elif operation is SRE.ATOMIC_GROUP:
-            yield _line(depth, f"{times}a group that gives nothing back once it matched:")
-            yield from self.of(argument, depth + 1)
-        elif operation is SRE.GROUPREF_EXISTS:
-            number, yes, no = argument
-            yield _line(depth, f"if group {number} matched:")
-            yield from self.of(yes, depth + 1)
-            if no is not None:
-                yield _line(depth, "else:")
-                yield from self.of(no, depth + 1)
         else:
             yield _line(depth, times + self._single(operation, argument))
 
@@ -237,8 +171,8 @@ class _Words:
         known = {
             SRE.CATEGORY_DIGIT: f"{_article(kind)}digit",
             SRE.CATEGORY_NOT_DIGIT: f"a character that is no {kind}digit",
-            SRE.CATEGORY_SPACE: f"{_article(kind)}blank or line break",
-            SRE.CATEGORY_NOT_SPACE: f"a character that is no {kind}blank or line break",
+            SRE.CATEGORY_SPACE: f"{_article(kind)}whitespace character",
+            SRE.CATEGORY_NOT_SPACE: f"a character that is no {kind}whitespace",
             SRE.CATEGORY_WORD: f"{_article(kind)}letter, digit or `_`",
             SRE.CATEGORY_NOT_WORD: f"a character that is no {kind}letter, digit or `_`",
         }
@@ -275,13 +209,13 @@ def _flags(flags: int) -> str:
 def _text(text: str) -> str:
     """Return a string in words; whitespace that Markdown would drop is shown as `␣`."""
     if text == " ":
-        return "a blank"
-    shown = _LOST_BLANKS.sub(lambda blanks: "␣" * len(blanks[0]), _visible(text))
+        return "a space"
+    shown = _LOST_SPACES.sub(lambda spaces: "␣" * len(spaces[0]), _visible(text))
     return f"the text {code(shown)}{' (`␣` is a space)' if shown != _visible(text) else ''}"
 
 
 def _character(number: int) -> str:
-    return "a blank" if number == ord(" ") else code(_visible(chr(number)))
+    return "a space" if number == ord(" ") else code(_visible(chr(number)))
 
 
 def _visible(text: str) -> str:

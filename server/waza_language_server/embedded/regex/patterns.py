@@ -99,7 +99,7 @@ _PYTHON_ONLY: tuple[tuple[re.Pattern[str], str], ...] = (
 _OPEN_FLAGS = compiled_later(r"\(\?[imsU]+(?![imsU:)-])")
 """Flags for the entire pattern whose closing bracket is missing."""
 _LONGEST_REPAIRED = 1_000
-_CLOSING = {"(": ")", "[": "]"}
+_CLOSINGS = {"(": ("group", (")", "))")), "[": ("set", ("]", "])"))}
 # Possessive: a bracket that is not closed must not be scanned again from the next one.
 _CLASSES = compiled_later(r"\\.|\[(?:\\.|[^\]\\])*+\]?", re.DOTALL)
 
@@ -127,7 +127,7 @@ def pattern_findings(pattern: str) -> Sequence[Finding]:
         flags = _OPEN_FLAGS.match(pattern)
         if flags is not None and flags.end() in (fault.start, fault.start + 1):
             message = f"This regular expression is invalid: `{flags[0]}` is not closed; write `{flags[0]})`."
-        rewrites = (*rewrites, *_repairs(pattern))
+        rewrites = (*rewrites, *_repairs(pattern, fault.start))
         return (Finding("invalid-pattern", fault.start, fault.end, message, rewrites),)
     message = f"Only this engine understands {fault.why}; upstream's RE2 refuses the pattern."
     portable = Finding("pattern-not-portable", fault.start, fault.end, message, rewrites)
@@ -168,8 +168,8 @@ def _portable(pattern: str) -> str | None:
     return candidate if pattern_fault(candidate) is None else None
 
 
-def _repairs(pattern: str) -> Sequence[Rewrite]:
-    """Return the patterns that one character more or less makes valid: closed, escaped, or without it."""
+def _repairs(pattern: str, at: int) -> Sequence[Rewrite]:
+    """Return the valid patterns that are closed at the end, or escape or omit the character at an offset."""
     if len(pattern) > _LONGEST_REPAIRED:
         return ()
     flags = _OPEN_FLAGS.match(pattern)
@@ -177,47 +177,13 @@ def _repairs(pattern: str) -> Sequence[Rewrite]:
         closed = f"{flags[0]}){pattern[flags.end() :].lstrip(' ')}"
         # Any other repair would leave the flags as literal text.
         return [Rewrite(f"Write `{flags[0]})`", (closed,))] if pattern_fault(closed) is None else ()
-    opened, single = _unpaired(pattern)
-    candidates: list[tuple[str, str]] = []
-    if opened:
-        sign = pattern[opened[-1]]
-        closing = "".join(_CLOSING[pattern[at]] for at in reversed(opened))
-        what = "group" if sign == "(" else "set"
-        candidates.append((f"Close the {what} at the end", pattern + closing))
-    for at in [*opened[-1:], *single[:1]]:
-        escaped = f"{pattern[:at]}\\{pattern[at:]}"
-        candidates.append((f"Write `\\{pattern[at]}` for the character itself", escaped))
-        candidates.append((f"Delete the `{pattern[at]}`", pattern[:at] + pattern[at + 1 :]))
-    if pattern.endswith("\\"):
-        candidates.append(("Write `\\\\` for the character itself", f"{pattern}\\"))
+    sign = pattern[at : at + 1]
+    what, closings = _CLOSINGS.get(sign, ("", ()))
+    candidates = [(f"Close the {what} at the end", pattern + closing) for closing in closings]
+    if sign in set("()[*+?\\"):
+        candidates.append((f"Write `\\{sign}` for the character itself", f"{pattern[:at]}\\{pattern[at:]}"))
+        candidates.append((f"Delete the `{sign}`", pattern[:at] + pattern[at + 1 :]))
     return [Rewrite(title, (new,)) for title, new in candidates if pattern_fault(new) is None]
-
-
-def _unpaired(pattern: str) -> tuple[list[int], list[int]]:
-    """Return the offsets of brackets that are not closed, and of quantifiers with nothing before them."""
-    opened: list[int] = []
-    single: list[int] = []
-    at = 0
-    while at < len(pattern):
-        found = _CLASSES.match(pattern, at)
-        if found is not None:
-            token = found.group()
-            if token.startswith("[") and not (len(token) > 1 and token.endswith("]")):
-                opened.append(at)
-            at = found.end()
-            continue
-        sign = pattern[at]
-        if sign == "(":
-            opened.append(at)
-        elif sign == ")":
-            if opened:
-                opened.pop()
-            else:
-                single.append(at)
-        elif sign in "*+?" and (not at or pattern[at - 1] in "(|" or pattern[at - 1 : at + 1] == "**"):
-            single.append(at)
-        at += 1
-    return opened, single
 
 
 def _error_range(pattern: str, position: int | None) -> tuple[int, int]:

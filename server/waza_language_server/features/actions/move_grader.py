@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from waza_language_server.text.span import Span
 
 MOST_TASKS = 20
-"""Tasks of a suite; in a larger one nothing is offered, for every file of it is read and judged twice."""
+"""In a suite with more tasks nothing is offered: all its files are diagnosed twice."""
 MOST_CHARACTERS = 200_000
-"""Of all of them together."""
+"""The same for the characters of all its files."""
 MOST_CHOICES = 5
-"""Tasks that are offered one by one."""
+"""Up to so many tasks are offered one by one as a target."""
 _KEY = "graders"
 _HEAD = ("type", "name")
 """The keys of a grader at which a move is offered: not at each of its options."""
@@ -50,10 +50,7 @@ _HEAD = ("type", "name")
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """A task: the mapping that says it, in a file of its own, or inline in the eval file.
-
-    ``position`` is that of an inline task in the list of the eval file.
-    """
+    """A task: its mapping, in a file of its own or inline in the eval file."""
 
     id: str
     file: Document
@@ -62,6 +59,7 @@ class _Task:
 
     @property
     def position(self) -> int | None:
+        """The index of an inline task in the list of the eval file."""
         return int(self.inline.item.step or 0) if self.inline is not None else None
 
     def graders(self) -> Iterator[GraderEntry]:
@@ -72,7 +70,7 @@ class _Task:
 
 @dataclass(frozen=True, slots=True)
 class _Suite:
-    """The files of one suite, read."""
+    """The eval file and the tasks of a suite."""
 
     evaluation: Document
     tasks: tuple[_Task, ...]
@@ -91,7 +89,10 @@ class _Suite:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """An edit that adds a grader to a list or takes one away: that of a task, or of the suite (None)."""
+    """An edit that adds a grader to the list of a task, or of the suite (``task`` None), or removes it.
+
+    ``more`` is 1 or -1.
+    """
 
     file: Document
     task: int | None
@@ -142,7 +143,7 @@ def _grader_at(document: Document, selected: Span) -> GraderEntry | None:
 
 
 def _suite_of(document: Document, workspace: Workspace) -> _Suite | None:
-    """Return the one suite of a file with all its tasks; None where they are not all known, and readable."""
+    """Return the one suite of a file with its tasks; None if there are several, or a task is unreadable."""
     path, project = path_of(document.uri), workspace.project
     suites = project.suites_of(path) if path is not None else ()
     if path is None or len(suites) != 1:
@@ -263,7 +264,7 @@ def _id(task: Document) -> str:
 def _tried(
     workspace: Workspace, suite: _Suite, changes: Sequence[_Change], grader: GraderEntry
 ) -> WorkspaceEdit | None:
-    """Return the change, None where a file would say something else than meant, or have another problem."""
+    """Return the change, None if anything but the grader's place would change or a file got a new problem."""
     after: list[Document] = []
     edits: list[FileEdit] = []
     for file in suite.files:
@@ -287,44 +288,28 @@ def _tried(
 
 def _differs_by(before: Document, after: Document, grader: Json, lists: Mapping[int | None, int]) -> bool:
     """Return whether only the given lists of graders have gained or lost the grader."""
-    one, other = _values_of(before), _values_of(after)
-    if one is None or other is None or one[0] != other[0] or one[1].keys() != other[1].keys():
-        return False
-    for place, graders in one[1].items():
-        more = lists.get(place, 0)
-        few, many = (graders, other[1][place]) if more >= 0 else (other[1][place], graders)
-        if _without(many, few) != ([grader] if more else []) or len(many) != len(few) + abs(more):
+    expected, found = _holders(before), _holders(after)
+    for place, holder in expected.items():
+        graders, more = holder[_KEY], lists.get(place, 0)
+        if not isinstance(graders, list) or (more < 0 and grader not in graders):
             return False
-    return True
+        if more < 0:
+            graders.remove(grader)
+        elif more > 0:
+            graders.append(grader)
+    return bool(expected) and expected == found
 
 
-def _values_of(document: Document) -> tuple[dict[str, Json], dict[int | None, list[Json]]] | None:
-    """Return the values of a file without graders, and its grader lists, of the file and of inline tasks."""
+def _holders(document: Document) -> dict[int | None, dict[str, Json]]:
+    """Return the values that may have graders: the file (None), and its inline tasks by position."""
     root = document.tree.root
     value = root.to_python() if root is not None else None
     if not isinstance(value, dict):
-        return None
+        return {}
     tasks = value.get("tasks") if document.kind == "eval" else None
-    inline = dict(enumerate(tasks)) if isinstance(tasks, list) else {}
-    holders: dict[int | None, Json] = {None: value} | inline
-    lists = {place: _graders_in(holder) for place, holder in holders.items()}
-    rest = {key: each for key, each in _rest(value).items() if key != "tasks" or not inline}
-    if any(each is None for each in lists.values()):
-        return None
-    rest["tasks"] = [_rest(each) if isinstance(each, dict) else each for each in inline.values()]
-    return rest, {place: each for place, each in lists.items() if each is not None}
-
-
-def _graders_in(holder: Json) -> list[Json] | None:
-    graders = holder.get(_KEY) if isinstance(holder, dict) else None
-    return graders if isinstance(graders, list) else [] if graders is None else None
-
-
-def _rest(holder: dict[str, Json]) -> dict[str, Json]:
-    return {key: each for key, each in holder.items() if key != _KEY}
-
-
-def _without(many: Sequence[Json], few: Sequence[Json]) -> list[Json]:
-    """Return what one list has more than another, in which the order is the same."""
-    at = next((index for index, each in enumerate(few) if many[index : index + 1] != [each]), len(few))
-    return [many[at]] if len(many) > at and list(many[at + 1 :]) == list(few[at:]) else []
+    inline = enumerate(tasks if isinstance(tasks, list) else ())
+    holders: dict[int | None, dict[str, Json]] = {None: value}
+    holders |= {position: task for position, task in inline if isinstance(task, dict)}
+    for holder in holders.values():
+        holder[_KEY] = holder.get(_KEY) or []
+    return holders

@@ -23,30 +23,12 @@ class ModelPrices(Protocol):
         ...
 
     def of(self, name: str) -> ModelPrice | None:
-        """Return the price of a model, None when it has none or that is not known yet."""
+        """Return the price of a model, None if it has none or is not known yet."""
         ...
 
     def asks_for(self, name: str, /) -> bool:
         """Return whether the price of a model is being looked up."""
         ...
-
-
-class NoPrices:
-    """A price source without prices."""
-
-    def listed(self) -> tuple[ModelPrice, ...]:
-        """Return no model."""
-        return ()
-
-    def of(self, name: str) -> None:
-        """Return no price."""
-
-    def asks_for(self, name: str, /) -> bool:
-        """Return False: there is no source to ask."""
-        return False
-
-
-NO_PRICES = NoPrices()
 
 
 def describe_price(price: ModelPrice) -> str:
@@ -71,7 +53,7 @@ def model_story(price: ModelPrice) -> str:
 
 @frozen()
 class KnownModel:
-    """A name, a short description, and whether it appears in the project or in its last run."""
+    """A model's name and short description; ``is_near`` if the project or its last run uses it."""
 
     name: str
     words: str

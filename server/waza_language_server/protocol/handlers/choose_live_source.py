@@ -15,14 +15,9 @@ from lsprotocol import types
 
 from waza_engine.moments import SOME_TIME_AGO, local_time
 from waza_language_server.features.runnables.live_source import TEST_BED
+from waza_language_server.protocol.messages import REQUEST_FAILED, refused
 from waza_language_server.protocol.services.live_sources import LiveBaseline
-from waza_language_server.protocol.services.run_requests import (
-    FAILED,
-    ask_engine,
-    only_argument,
-    refused,
-    target_of,
-)
+from waza_language_server.protocol.services.run_requests import ask_engine, only_argument, target_of
 
 if TYPE_CHECKING:
     from waza_language_server.protocol.server import WazaServer
@@ -37,11 +32,13 @@ async def choose_baseline(ls: WazaServer, arguments: Sequence[object], _token: o
     """Change the recorded baseline of a suite; answer which it is now."""
     given = only_argument(arguments)
     suite = target_of(given.get("id"), TEST_BED).suite
-    if not ls.judges_live:
-        raise refused("Graders are not evaluated live here; see the setting `waza.live.enable`.", FAILED)
+    if not ls.grades_live:
+        raise refused(
+            "Graders are not evaluated live here; see the setting `waza.live.enable`.", REQUEST_FAILED
+        )
     run = ls.session.project.scores.results(suite)
     if run is None:
-        raise refused(f"{suite} has no recorded run yet; run it first.", FAILED)
+        raise refused(f"{suite} has no recorded run yet; run it first.", REQUEST_FAILED)
     known, chosen = await _runs(ls, suite), ls.baselines.of(suite)
     if "results" in given or "trial" in given:
         baseline = _given(given, known, chosen)
@@ -51,13 +48,13 @@ async def choose_baseline(ls: WazaServer, arguments: Sequence[object], _token: o
     if baseline != chosen:
         ls.baselines.choose(suite, baseline)
         ls.live.change_baseline(suite)
-        ls.refresh.scores_changed()
+        ls.changes.scores_changed()
     return {"results": None if baseline.record is None else str(baseline.record), "trial": baseline.trial}
 
 
 async def _runs(ls: WazaServer, suite: Path) -> dict[Path, tuple[datetime, str]]:
     """Return the start and the verdict of the recorded runs of a suite, the newest first."""
-    answer = await ask_engine(ls, "result.runs", {"path": str(suite)})
+    answer = await ask_engine(ls.runs, "result.runs", {"path": str(suite)})
     return {
         Path(run["record"]): (datetime.fromisoformat(run["timestamp"]), str(run["verdict"]))
         for run in answer["runs"]
@@ -87,7 +84,7 @@ async def _asked(
 ) -> LiveBaseline:
     """Ask the user for a run or a trial; without an answer nothing changes."""
     if not ls.abilities.asks_the_user:
-        raise refused("waza.testBed needs `results` or `trial` in this editor.", FAILED)
+        raise refused("waza.testBed needs `results` or `trial` in this editor.", REQUEST_FAILED)
     baselines = {NEWEST: LiveBaseline(None, chosen.trial)}
     for record, (started, verdict) in list(known.items())[:MOST_RUNS]:
         baselines[f"Run of {local_time(started) or SOME_TIME_AGO}, {verdict}"] = LiveBaseline(
@@ -98,4 +95,4 @@ async def _asked(
         for trial in range(1, min(trials, MOST_TRIALS) + 1):
             baselines[f"Trial {trial}"] = LiveBaseline(chosen.record, trial, chosen.started)
     question = "On which recorded trials are graders evaluated while you type?"
-    return baselines.get(await ls.ask(types.MessageType.Info, question, baselines) or "", chosen)
+    return baselines.get(await ls.ask_user(types.MessageType.Info, question, baselines) or "", chosen)

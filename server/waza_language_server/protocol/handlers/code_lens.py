@@ -54,7 +54,7 @@ def _lenses(ls: WazaServer, uri: str, place: types.Range | None) -> list[types.C
             return list(map(convert.code_lens, lenses))
         lenses = code_lenses(document, ls.session.workspace, *_known_of_runs(ls), within)
         if document.kind in ("prompts", "captures"):
-            from waza_language_server.features.rows.lenses import row_lenses, trials_lenses
+            from waza_language_server.features.runnables.row_lenses import row_lenses, trials_lenses
 
             rows = (*trials_lenses(lenses), *row_lenses(document, ls.session.project))
             lenses = (*lenses, *(lens for lens in rows if begins_within(lens.span, within)))
@@ -85,7 +85,7 @@ def _known_of_runs(ls: WazaServer) -> tuple[set[RunnableId], str | None, Expecte
 def _baseline_lenses(ls: WazaServer, document: Document) -> list[CodeLens]:
     """Return the lens that names the run which live verdicts are judged on, where there are any."""
     path = path_of(document.uri)
-    if not ls.judges_live or path is None or document.kind != "eval":
+    if not ls.grades_live or path is None or document.kind != "eval":
         return []
     from waza_language_server.features.runnables.live_source import baseline_lens
 

@@ -51,7 +51,7 @@ def _take_run_options(ls: WazaServer, section: Block) -> None:
     if not isinstance(run, dict) and not isinstance(by_folder, dict):
         return
     ls.run_settings.read()
-    ls.refresh.costs_changed()
+    ls.changes.costs_changed()
     ls.refresh.ask_for_lenses()
     # Another executor or model may answer now, so verdicts can be stale.
     ls.refresh.ask_for_hints()
@@ -75,4 +75,4 @@ def _take_severities(ls: WazaServer, section: Block) -> None:
         return
     ls.options = replace(ls.options, severity=section["severity"])
     if ls.session.use_severities(known_severities(section["severity"])):
-        ls.refresh.rules_changed()
+        ls.changes.rules_changed()

@@ -17,12 +17,11 @@ from waza_language_server.engine.process import EngineError
 from waza_language_server.engine.run_request import literal_glob
 from waza_language_server.project.regraded_answers import regraded_suite, regraded_tasks, strength_summary
 from waza_language_server.project.values_of_suites import entries as written_entries
-from waza_language_server.protocol.services.live import records_of
-from waza_language_server.protocol.services.run_events import tell_event
+from waza_language_server.protocol.messages import REQUEST_FAILED, refused
+from waza_language_server.protocol.services.live_sources import records_of
+from waza_language_server.protocol.services.run_events import send_run_event
 from waza_language_server.protocol.services.run_requests import (
-    FAILED,
     confirm_outside_suite,
-    refused,
     require_trust,
     run_request,
 )
@@ -52,11 +51,11 @@ async def regrade(ls: WazaServer, arguments: Sequence[object], _token: object) -
     run = ls.session.project.scores.results(target.suite)
     records = {} if run is None else records_of(run, target)
     if not records:
-        raise refused("There is no recorded answer to grade again; run it first.", FAILED)
-    await confirm_outside_suite(ls, target.suite)
+        raise refused("There is no recorded answer to grade again; run it first.", REQUEST_FAILED)
+    await confirm_outside_suite(ls, ls.session, target.suite)
     # Read the open documents first: the entries come from them.
     overlays = ls.session.texts()
-    entries = await ls.diagnostics.worked_out(lambda: written_entries(ls.session.project, target.suite))
+    entries = await ls.diagnostics.compute(lambda: written_entries(ls.session.project, target.suite))
     graded = 0
     for record, tasks in records.items():
         request: dict[str, Any] = {"record": str(record), "suite": str(target.suite), "overlays": overlays}
@@ -67,7 +66,7 @@ async def regrade(ls: WazaServer, arguments: Sequence[object], _token: object) -
         try:
             answer = await ls.runs.ask("grader.grade", request, ANSWER_WITHIN_SECONDS)
         except EngineError as error:
-            ls.tell(types.MessageType.Error, f"{error}")
+            ls.show_message(types.MessageType.Error, f"{error}")
             return {"status": "error", "tasks": graded, "message": str(error)}
         regraded, now = ls.session.project.scores.regraded, datetime.now(UTC)
         found = dict(regraded_tasks(answer, tasks, entries, now))
@@ -81,9 +80,9 @@ async def regrade(ls: WazaServer, arguments: Sequence[object], _token: object) -
         # Other graders may have judged before, which the engine does not know.
         concluded = {task for task, one in asked.items() if one is not None and one.concluded is found[task]}
         for event in _events(answer, tasks, concluded):
-            tell_event(ls, target, {**event, "regraded": True})
+            send_run_event(ls, ls.session, target, {**event, "regraded": True})
     ls.session.project.scores.refused.forget(target.suite)
-    ls.refresh.scores_changed()
+    ls.changes.scores_changed()
     return {"status": "completed", "tasks": graded, "message": None}
 
 
@@ -148,19 +147,21 @@ async def measure(ls: WazaServer, arguments: Sequence[object], _token: object) -
     suite = run_request("waza.strength", arguments).target.suite
     require_trust(ls, "Graders execute code, so nothing is measured in an untrusted workspace")
     if ls.session.project.scores.results(suite) is None:
-        raise refused("There is no recorded answer to measure graders with; run the suite first.", FAILED)
-    await confirm_outside_suite(ls, suite)
+        raise refused(
+            "There is no recorded answer to measure graders with; run the suite first.", REQUEST_FAILED
+        )
+    await confirm_outside_suite(ls, ls.session, suite)
     overlays = ls.session.texts()
-    entries = await ls.diagnostics.worked_out(lambda: written_entries(ls.session.project, suite))
+    entries = await ls.diagnostics.compute(lambda: written_entries(ls.session.project, suite))
     request: dict[str, Any] = {"record": str(suite), "suite": str(suite), "overlays": overlays}
     try:
         answer = await ls.runs.ask("grader.strength", request, MEASURED_WITHIN_SECONDS)
     except EngineError as error:
-        ls.tell(types.MessageType.Error, f"{error}")
+        ls.show_message(types.MessageType.Error, f"{error}")
         return {"status": "error", "graders": 0, "weak": 0, "message": str(error)}
     count = ls.session.project.scores.strengths.take(suite, answer, entries)
     measured = blocks_of(answer.get("graders"))
     weak = sum(1 for grader in measured if grader.get("finding"))
-    ls.refresh.problems_changed()
+    ls.changes.problems_changed()
     words = strength_summary(measured)
     return {"status": "completed", "graders": count, "weak": weak, "words": words, "message": None}

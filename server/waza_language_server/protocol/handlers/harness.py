@@ -20,14 +20,13 @@ from pygls.exceptions import JsonRpcException
 from waza_engine.counting import counted
 from waza_language_server.engine.process import EngineError
 from waza_language_server.engine.runs import RunKey, RunOutcome
-from waza_language_server.features.rows.lenses import HARNESS, TRIALS, programs_for
+from waza_language_server.features.runnables.row_lenses import HARNESS, TRIALS, programs_for
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of, uri_of
+from waza_language_server.protocol.messages import REQUEST_FAILED, refused
 from waza_language_server.protocol.services.run_requests import (
-    FAILED,
     confirm_outside_suite,
     only_argument,
-    refused,
     require_trust,
 )
 from waza_language_server.text.labels import message
@@ -54,8 +53,8 @@ async def harness(ls: WazaServer, arguments: Sequence[object], token: types.Prog
         raise refused(f"{HARNESS} needs a `command`, the URI of a `file`, and may have the id of a `prompt`.")
     require_trust(ls, "Agents and graders are programs, so nothing runs in an untrusted workspace")
     if path in ls.session.unsaved(path.parent):
-        raise refused(f"{path.name} has unsaved changes; save it first.", FAILED)
-    await confirm_outside_suite(ls, path)
+        raise refused(f"{path.name} has unsaved changes; save it first.", REQUEST_FAILED)
+    await confirm_outside_suite(ls, ls.session, path)
     request = await _request(ls, str(command), path, prompt)
     if request is None:
         return {"status": "canceled", "file": None, "message": None}
@@ -68,7 +67,7 @@ async def harness(ls: WazaServer, arguments: Sequence[object], token: types.Prog
 
 async def _request(ls: WazaServer, command: str, path: Path, prompt: str | None) -> dict[str, Any] | None:
     """Return the parameters for the engine, None if the user declines to choose."""
-    programs = await ls.diagnostics.worked_out(lambda: programs_for(path, ls.session.project))
+    programs = await ls.diagnostics.compute(lambda: programs_for(path, ls.session.project))
     request: dict[str, Any] = {"command": command, "file": str(path), "work": str(uuid4())}
     if prompt:
         request["ids"] = [prompt]
@@ -79,14 +78,14 @@ async def _request(ls: WazaServer, command: str, path: Path, prompt: str | None)
             raise refused(
                 f"No adapter is near {path.name}: it is a JSON file that says how to start the agent. "
                 "Put one into the same folder.",
-                FAILED,
+                REQUEST_FAILED,
             )
         adapter = await _chosen(ls, "Which adapter drives the agent?", path, programs.adapters)
         if adapter is None:
             return None
         request["adapter"] = str(adapter)
     if command in _NEEDS_A_GRADER and not programs.graders:
-        raise refused(f"No grader is near {path.name}; put its file into a folder `graders`.", FAILED)
+        raise refused(f"No grader is near {path.name}; put its file into a folder `graders`.", REQUEST_FAILED)
     if command != "calibrate" and programs.graders:
         more = () if command in _NEEDS_A_GRADER else (_WITHOUT,)
         grader = await _chosen(ls, "Which grader judges the answers?", path, programs.graders, more)
@@ -105,9 +104,9 @@ async def _chosen(
         return files[0]
     if not ls.abilities.asks_the_user:
         named = ", ".join(file.name for file in files)
-        raise refused(f"There are several such files near {path.name} ({named}); leave one.", FAILED)
+        raise refused(f"There are several such files near {path.name} ({named}); leave one.", REQUEST_FAILED)
     known = {_from(path.parent, file): file for file in files}
-    answer = await ls.ask(types.MessageType.Info, question, (*known, *more))
+    answer = await ls.ask_user(types.MessageType.Info, question, (*known, *more))
     return answer if answer in more else known.get(answer or "")
 
 
@@ -135,7 +134,7 @@ async def _carried_out(
         return {"status": "canceled", "file": None, "message": None}
     except EngineError as error:
         outcome = RunOutcome("error", message=str(error))
-        ls.tell(types.MessageType.Error, str(error))
+        ls.show_message(types.MessageType.Error, str(error))
         return {"status": "error", "file": None, "message": str(error)}
     finally:
         ls.harness_work.pop(key, None)
@@ -143,8 +142,10 @@ async def _carried_out(
         bar.close(outcome)
     if answer["total"]:
         kind = types.MessageType.Info if answer["passed"] == answer["total"] else types.MessageType.Warning
-        ls.tell(kind, message(f"{name}: {answer['passed']} of {counted(answer['total'], 'answer')} passed"))
-    ls.refresh.files_changed()
+        ls.show_message(
+            kind, message(f"{name}: {answer['passed']} of {counted(answer['total'], 'answer')} passed")
+        )
+    ls.changes.files_changed()
     if answer["file"] is not None and ls.abilities.shows_documents:
         with suppress(JsonRpcException):
             await ls.window_show_document_async(types.ShowDocumentParams(uri_of(Path(answer["file"]))))

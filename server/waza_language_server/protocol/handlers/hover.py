@@ -45,7 +45,7 @@ def hover(
         )
         if found is not None and found.text == feature.STILL_READING:
             uri = document.uri
-            ls.turns.later(f"scores of {uri}", lambda: ls.refresh.read_scores(uri))
+            ls.turns.later(f"scores of {uri}", lambda: ls.changes.read_scores(uri))
         return document, found, _rule(ls, document, offset)
 
     answered = ls.diagnostics.answer(params.text_document.uri, explain)
@@ -64,7 +64,7 @@ def _converted(ls: WazaServer, document: Document, found: feature.Hover | None) 
 
 def _rule(ls: WazaServer, document: Document, offset: int) -> Rule | None:
     """Return the rule at an offset when it can be judged live."""
-    if not ls.judges_live:
+    if not ls.grades_live:
         return None
     from waza_language_server.project.rules import rule_under
 

@@ -26,7 +26,7 @@ BEHIND_RULES = (
     *("features.completion.complete", "protocol.handlers.completion", "protocol.services.engine_answers"),
     *("analysis.text_rules.repairs",),
     *("protocol.handlers.documents", "protocol.handlers.hover"),
-    *("text.scalar_map", "syntax.edits"),
+    *("syntax.scalar_map", "syntax.edits"),
     *("embedded.regex.explanation", "protocol.handlers.code_lens", "protocol.handlers.scores"),
     *("protocol.handlers.code_action", "protocol.handlers.navigation", "protocol.handlers.renames"),
     *("protocol.handlers.runnables", "features.scores.stale_results"),
@@ -60,7 +60,7 @@ def initialize(ls: WazaServer, params: types.InitializeParams) -> None:
 def initialized(ls: WazaServer, _params: types.InitializedParams) -> None:
     """Load the features while the client is busy with itself, and register for file changes."""
     ls.turns.later("features", _load_features)
-    ls.turns.later("workspace", ls.refresh.read_workspace)
+    ls.turns.later("workspace", ls.changes.read_workspace)
     if ls.abilities.watches_files:
         from waza_language_server.protocol.services.watching import watch_files
 

@@ -9,7 +9,7 @@ from lsprotocol import types
 from waza_engine.checkpoint import collect
 from waza_language_server.features import navigation
 from waza_language_server.protocol.convert import Converter
-from waza_language_server.protocol.edit_conversion import FileConverter
+from waza_language_server.protocol.services.edit_conversion import FileConverter
 from waza_language_server.text.labels import label
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def definition(ls: WazaServer, params: types.DefinitionParams) -> list[types.Loc
 
     def find(document: Document) -> list[types.Location]:
         offset = Converter(document, ls.session.encoding, ls.abilities).offset(params.position)
-        with ls.session.project.disk.held_still():
+        with ls.session.project.disk.cached_lookups():
             found = navigation.definition(document, ls.session.workspace, offset)
         return collect(map(FileConverter(ls.session, ls.abilities).location, found))
 
@@ -42,7 +42,7 @@ def references(ls: WazaServer, params: types.ReferenceParams) -> list[types.Loca
         offset = Converter(document, ls.session.encoding, ls.abilities).offset(params.position)
         declared = params.context.include_declaration
         workspace = ls.session.workspace
-        with workspace.project.disk.held_still():
+        with workspace.project.disk.cached_lookups():
             found = navigation.all_references(document, workspace, offset, with_definition=declared)
         return collect(map(FileConverter(ls.session, ls.abilities).location, found))
 
@@ -69,7 +69,7 @@ async def workspace_symbols(
     ls: WazaServer, params: types.WorkspaceSymbolParams
 ) -> list[types.SymbolInformation]:
     """Return the graders, tasks and skills of the workspace that are called like a query."""
-    found = await ls.diagnostics.of_workspace_at_once(
+    found = await ls.diagnostics.answer_with_cached_lookups(
         lambda workspace: navigation.workspace_symbols(workspace, params.query)
     )
     files = FileConverter(ls.session, ls.abilities)

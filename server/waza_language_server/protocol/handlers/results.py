@@ -11,12 +11,11 @@ from waza_engine.vocabulary import grader_label
 from waza_language_server.features.runnables.code_lens import REVIEW
 from waza_language_server.features.scores.verdict_labels import waits
 from waza_language_server.project.runnable_id import RunnableId
+from waza_language_server.protocol.messages import REQUEST_FAILED, refused
 from waza_language_server.protocol.own_requests import RECORDED_RUNS, RESULT_DOCUMENT, REVIEWS, TRIAL_DOCUMENT
 from waza_language_server.protocol.services.run_requests import (
-    FAILED,
     ask_engine,
     only_argument,
-    refused,
     require_trust,
     run_request,
     target_of,
@@ -47,7 +46,7 @@ async def result_document(ls: WazaServer, params: ResultDocumentParams) -> dict[
     target = _target(ls, params.id, RESULT_DOCUMENT)
     question = _question(target)
     if params.record is not None:
-        known = (await ask_engine(ls, "result.runs", question))["runs"]
+        known = (await ask_engine(ls.runs, "result.runs", question))["runs"]
         if all(run["record"] != params.record for run in known):
             raise refused(f"{params.record:.300} is no recorded run of {target.suite}.")
         question |= {"path": params.record, "suite": str(target.suite)}
@@ -55,7 +54,7 @@ async def result_document(ls: WazaServer, params: ResultDocumentParams) -> dict[
             if all(run["record"] != params.since for run in known):
                 raise refused(f"{params.since:.300} is no recorded run of {target.suite}.")
             question["since"] = params.since
-    answer = await ask_engine(ls, "result.page", question)
+    answer = await ask_engine(ls.runs, "result.page", question)
     return {
         "markdown": answer["markdown"],
         "resultsFile": answer["record"],
@@ -88,7 +87,7 @@ def _tasks_of(ls: WazaServer, target: RunnableId, record: Path) -> list[TaskResu
 
 async def recorded_runs(ls: WazaServer, params: ItemParams) -> list[dict[str, Any]]:
     """Return the recorded runs of the item with an id, the newest first."""
-    answer = await ask_engine(ls, "result.runs", _question(_target(ls, params.id, RECORDED_RUNS)))
+    answer = await ask_engine(ls.runs, "result.runs", _question(_target(ls, params.id, RECORDED_RUNS)))
     return [
         {
             "resultsFile": run["record"],
@@ -118,7 +117,9 @@ async def trial_document(ls: WazaServer, params: TrialDocumentParams) -> dict[st
     found = await ls.live.trial(target.suite, task, params.trial)
     if found is None:
         name = target.suite.name
-        raise refused(f"The trial can be read while {name} is open and its graders are judged live.", FAILED)
+        raise refused(
+            f"The trial can be read while {name} is open and its graders are judged live.", REQUEST_FAILED
+        )
     lines = LineIndex(found["text"])
 
     def place(offset: int) -> dict[str, int]:
@@ -172,7 +173,7 @@ async def review(ls: WazaServer, arguments: Sequence[object], _token: object) ->
             raise refused(f"{REVIEW} needs `passed` beside a score or a comment.")
         waiting = await _waiting(ls, target)
         if not waiting:
-            raise refused("Nothing waits for a review there.", FAILED)
+            raise refused("Nothing waits for a review there.", REQUEST_FAILED)
         first = waiting[0]
         passed = await _asked(ls, first)
         if passed is None:
@@ -181,7 +182,7 @@ async def review(ls: WazaServer, arguments: Sequence[object], _token: object) ->
         which = {"path": first["results"], "trial": first["trial"]}
         target = RunnableId(target.suite, first["task"], first["grader"])
     answer = await _ask(ls, "review.add", target, {**which, **verdict})
-    ls.refresh.scores_changed()
+    ls.changes.scores_changed()
     return {"item": answer["item"]}
 
 
@@ -196,16 +197,18 @@ async def _ask(ls: WazaServer, method: str, target: RunnableId, given: dict[str,
     require_trust(ls, "Nothing is reviewed in an untrusted workspace")
     request = {"task": target.task, "grader": target.grader, **given}
     request["path"] = str(request.get("path") or target.suite)
-    return await ask_engine(ls, method, {key: value for key, value in request.items() if value is not None})
+    return await ask_engine(
+        ls.runs, method, {key: value for key, value in request.items() if value is not None}
+    )
 
 
 async def _asked(ls: WazaServer, waiting: dict[str, Any]) -> bool | None:
     """Ask whether an answer passes; None if the user does not say."""
     if not ls.abilities.asks_the_user:
-        raise refused(f"{REVIEW} needs `passed` in this editor.", FAILED)
+        raise refused(f"{REVIEW} needs `passed` in this editor.", REQUEST_FAILED)
     which = f"{label(waiting['task'])}, trial {waiting['trial']}, {label(grader_label(waiting['grader']))}"
     output: str = waiting["output"]
     shown = output if len(output) <= _ASKED_CHARACTERS else f"{output[:_ASKED_CHARACTERS]}…"
     question = message(f"{which}: {waiting['instructions'] or 'does it pass?'}\n\n{shown}")
-    answer = await ls.ask(types.MessageType.Info, question, [PASSED, FAILED_IT])
+    answer = await ls.ask_user(types.MessageType.Info, question, [PASSED, FAILED_IT])
     return None if answer is None else answer == PASSED

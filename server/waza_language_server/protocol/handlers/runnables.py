@@ -11,9 +11,10 @@ from waza_language_server.features.runnables.runnables import runnables as runna
 from waza_language_server.features.runnables.runnables import suites_run_from
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.protocol.convert import Converter
-from waza_language_server.protocol.edit_conversion import FileConverter
+from waza_language_server.protocol.messages import refused
 from waza_language_server.protocol.own_requests import STALE_RESULTS
-from waza_language_server.protocol.services.run_requests import refused, target_of
+from waza_language_server.protocol.services.edit_conversion import FileConverter
+from waza_language_server.protocol.services.run_requests import target_of
 from waza_language_server.text.labels import label
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ async def tests(ls: WazaServer, params: TestsParams) -> list[dict[str, Any]]:
         project = workspace.project
         return suites(project) if parent is None else children(project, parent)
 
-    found = await ls.diagnostics.of_workspace(find)
+    found = await ls.diagnostics.answer_for_workspace(find)
     files = FileConverter(ls.session, ls.abilities)
     return [_document(item, files) for item in found]
 
@@ -97,7 +98,7 @@ async def stale_results(ls: WazaServer, params: StaleResultsParams) -> list[dict
     target, shown = target_of(params.id, STALE_RESULTS), _shown(params)
     if target.kind != "suite":
         raise refused(f"The `id` of {STALE_RESULTS} must be that of a suite.")
-    found = await ls.diagnostics.of_workspace(
+    found = await ls.diagnostics.answer_for_workspace(
         lambda workspace: stale_results_of(workspace.project, target.suite, shown)
     )
     return [{"id": str(each.id), "words": label(each.words), "whole": each.whole} for each in found]

@@ -27,13 +27,12 @@ from waza_language_server.project.document import Document
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.suite_files import suite_title
 from waza_language_server.project.uris import uri_of
+from waza_language_server.protocol.messages import REQUEST_FAILED, refused
 from waza_language_server.protocol.own_requests import AFFECTED, MODELS
 from waza_language_server.protocol.services.run_requests import (
-    FAILED,
     confirm_cost,
     confirm_errors,
     confirm_outside_suite,
-    refused,
     require_trust,
     run_request,
     target_of,
@@ -71,7 +70,7 @@ async def run_affected(
     if not found.tasks:
         title = suite_title(ls.session.project, target.suite)
         text = f"Nothing to run: no task of {title} has changed since its newest result."
-        ls.tell(types.MessageType.Info, message(text))
+        ls.show_message(types.MessageType.Info, message(text))
         return {"status": "completed", "resultsFile": None, "message": None}
     if len(found.tasks) < found.of:
         tasks = [literal_glob(task) for task in found.tasks]
@@ -133,23 +132,24 @@ async def _changed(ls: WazaServer, suite: Path, options: Mapping[str, Any] | Non
     try:
         return await ls.affected.of_suite(suite, options)
     except EngineError as error:
-        raise refused(str(error), FAILED) from None
+        raise refused(str(error), REQUEST_FAILED) from None
 
 
 async def _run(ls: WazaServer, request: RunRequest, token: types.ProgressToken | None) -> dict[str, Any]:
     target, token = request.target, request.token or token
     require_trust(ls, "Suites execute code, so nothing runs in an untrusted workspace")
     if not target.suite.is_file():
-        raise refused(f"There is no eval file {target.suite}; save it before it runs.", FAILED)
-    await confirm_outside_suite(ls, target.suite)
-    confirmed = await confirm_cost(ls, request) if await confirm_errors(ls, target) else None
+        raise refused(f"There is no eval file {target.suite}; save it before it runs.", REQUEST_FAILED)
+    await confirm_outside_suite(ls, ls.session, target.suite)
+    may_run = await confirm_errors(ls, ls.session, ls.diagnostics, target)
+    confirmed = await confirm_cost(ls, ls.estimates, request) if may_run else None
     if confirmed is None:
         return {"status": "canceled", "resultsFile": None, "message": None}
     unsaved = ls.session.unsaved(target.suite.parent)
     if unsaved:
         names = ", ".join(path.name for path in unsaved)
         text = f"The run uses the files on disk; unsaved changes in {names} are not part of it."
-        ls.tell_once("unsaved", types.MessageType.Info, text)
+        ls.show_message_once("unsaved", types.MessageType.Info, text)
     if request.waits:
         return await _carried_out(ls, confirmed, token)
     ls.in_background(_carried_out(ls, confirmed, token))
@@ -177,11 +177,13 @@ def _tell_end(ls: WazaServer, target: RunnableId, outcome: RunOutcome) -> None:
     """Say how a run ended to who sees none of its events."""
     if outcome.status == "error":
         why = outcome.message or "The engine gave no reason."
-        ls.tell(types.MessageType.Error, f"The run did not finish: {why}")
+        ls.show_message(types.MessageType.Error, f"The run did not finish: {why}")
     elif outcome.status != "canceled":
         passed = outcome.conclusion.get("verdict") == "passed"
         kind = types.MessageType.Info if passed else types.MessageType.Warning
-        ls.tell(kind, f"{_named(ls, target)}: {text_of(outcome.conclusion.get('words')) or outcome.status}")
+        ls.show_message(
+            kind, f"{_named(ls, target)}: {text_of(outcome.conclusion.get('words')) or outcome.status}"
+        )
 
 
 def _named(ls: WazaServer, target: RunnableId) -> str:

@@ -23,13 +23,12 @@ from waza_engine.terminal import visible
 from waza_language_server.features.actions.new_graders import new_graders as feature
 from waza_language_server.project.claim import is_blank_text
 from waza_language_server.project.uris import path_of, uri_of
-from waza_language_server.protocol.edit_conversion import FileConverter
+from waza_language_server.protocol.messages import REQUEST_FAILED, refused
 from waza_language_server.protocol.own_requests import CREATE_FILES, NEW_GRADERS
+from waza_language_server.protocol.services.edit_conversion import FileConverter
 from waza_language_server.protocol.services.run_requests import (
-    FAILED,
     ask_engine,
     only_argument,
-    refused,
     require_trust,
     run_request,
     task_of,
@@ -72,12 +71,12 @@ async def new_suite(ls: WazaServer, arguments: Sequence[object], _token: object)
         if draft and not await _create(ls, made):
             return {**made, "files": []}
         # Not every client reports changed files, and the skill must show its suite immediately.
-        ls.refresh.files_changed()
+        ls.changes.files_changed()
         await _show(ls, Path(made["eval"]))
         return made
     before = ls.session.text(uri)
     if before is not None and not is_blank_text(before):
-        raise refused("The eval file is not empty any more; nothing was made.", FAILED)
+        raise refused("The eval file is not empty any more; nothing was made.", REQUEST_FAILED)
     directory = str(_path(uri).parent)
     is_open = before is not None
     made = await _ask(ls, "eval.new", skill=str(skill), directory=directory, eval_text=is_open, **draft)
@@ -85,7 +84,7 @@ async def new_suite(ls: WazaServer, arguments: Sequence[object], _token: object)
     if draft:
         if not await _create(ls, made, change):
             made["files"] = []
-        ls.refresh.files_changed()
+        ls.changes.files_changed()
     elif change is not None:
         await _apply(ls, change, "New suite", "text")
     return {**made, "eval": str(_path(uri))}
@@ -99,7 +98,7 @@ async def convert(ls: WazaServer, arguments: Sequence[object], _token: object) -
     given = _given(ls, "waza.convert", arguments, ("path", "to"))
     path, to = _path(given["path"]), given["to"]
     if unsaved := ls.session.unsaved(path.parent):
-        raise refused(f"{unsaved[0].name} has unsaved changes; save it first.", FAILED)
+        raise refused(f"{unsaved[0].name} has unsaved changes; save it first.", REQUEST_FAILED)
     folder = path.with_name(f"converted-{to.replace('.', '-')}")
     asked = {"path": str(path), "to": to, "directory": str(folder)}
     draft = await _ask(ls, "eval.convert", **asked, draft=True)
@@ -111,13 +110,13 @@ async def convert(ls: WazaServer, arguments: Sequence[object], _token: object) -
         log.warning("%s: %s\n%s", path, words, "\n".join(lines))
         more = f"; {len(lines) - _MOST_LOSSES} more are in the log" if len(lines) > _MOST_LOSSES else ""
         question = f"{words}: {'; '.join(lines[:_MOST_LOSSES])}{more}. Write {folder.name}?"
-        wanted = await ls.ask(types.MessageType.Warning, question, [_CONVERT])
+        wanted = await ls.ask_user(types.MessageType.Warning, question, [_CONVERT])
         if ls.abilities.asks_the_user and wanted != _CONVERT:
             return {"files": [], "losses": draft["losses"]}
     made = await _ask(ls, "eval.convert", **asked)
-    ls.refresh.files_changed()
+    ls.changes.files_changed()
     written = f"{counted(len(made['files']), 'file')} written to {folder.name}"
-    ls.tell(types.MessageType.Info, f"{written}; {words}.")
+    ls.show_message(types.MessageType.Info, f"{written}; {words}.")
     await _show(ls, Path(made["files"][0]))
     return made
 
@@ -142,7 +141,9 @@ async def save_record_as_task(ls: WazaServer, arguments: Sequence[object], _toke
     given = _given(ls, "waza.saveRecordAsTask", arguments, ("id", "name", "trial?", "record?"))
     target, task = task_of(given["id"], "waza.saveRecordAsTask")
     if target.suite in ls.session.unsaved(target.suite.parent):
-        raise refused("The eval file has unsaved changes; save it first: it may list the new task.", FAILED)
+        raise refused(
+            "The eval file has unsaved changes; save it first: it may list the new task.", REQUEST_FAILED
+        )
     asked: dict[str, Any] = {"path": str(target.suite), "task": task, "task_id": given["name"]}
     if given.get("trial"):
         if not given["trial"].isdecimal():
@@ -151,7 +152,7 @@ async def save_record_as_task(ls: WazaServer, arguments: Sequence[object], _toke
     if given.get("record"):
         asked["record"] = str(_path(given["record"]))
     made = await _ask(ls, "task.save", **asked)
-    ls.refresh.files_changed()
+    ls.changes.files_changed()
     await _show(ls, Path(made["files"][0]))
     return made
 
@@ -163,7 +164,7 @@ async def new_grader(ls: WazaServer, arguments: Sequence[object], _token: object
 
 
 async def _ask(ls: WazaServer, method: str, **params: Any) -> dict[str, Any]:
-    return dict(await ask_engine(ls, method, params))
+    return dict(await ask_engine(ls.runs, method, params))
 
 
 async def _create(ls: WazaServer, made: dict[str, Any], edit: types.WorkspaceEdit | None = None) -> bool:
@@ -178,7 +179,7 @@ def _filled(ls: WazaServer, uri: str, text: str) -> types.WorkspaceEdit:
     """Return the change that writes a text into a document that says nothing, below its comments."""
     before = ls.session.text(uri)
     if before is None or not is_blank_text(before):
-        raise refused("The eval file was changed meanwhile; it was left as it is.", FAILED)
+        raise refused("The eval file was changed meanwhile; it was left as it is.", REQUEST_FAILED)
     kept = len(before.rstrip())
     written = (f"\n{text}" if kept else text).replace("\n", line_break(before))
     edit = WorkspaceEdit((FileEdit(uri, before, (Edit(Span(kept, len(before)), written),)),))
@@ -189,7 +190,7 @@ async def _apply(ls: WazaServer, edit: types.WorkspaceEdit, name: str, what: str
     answer = await ls.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(edit, name))
     if not answer.applied:
         reason = answer.failure_reason or "no reason given"
-        raise refused(f"The editor did not take the {what}: {reason}.", FAILED)
+        raise refused(f"The editor did not take the {what}: {reason}.", REQUEST_FAILED)
 
 
 async def _show(ls: WazaServer, file: Path) -> None:
@@ -267,14 +268,14 @@ async def new_grader_from_text(ls: WazaServer, arguments: Sequence[object], _tok
     actions = await _actions(ls, NEW_GRADER_FROM_TEXT, target.suite, task, trial, text)
     found = {each.title: each for each in actions}
     if not found:
-        raise refused("No grader that passes on this trial can be made of the text.", FAILED)
+        raise refused("No grader that passes on this trial can be made of the text.", REQUEST_FAILED)
     if title is None:
         title = next(iter(found)) if len(found) == 1 else await _asked(ls, list(found))
     if title is None:
         return {"title": None}
     action = found.get(str(title))
     if action is None or action.edit is None:
-        raise refused(f"{NEW_GRADER_FROM_TEXT} has no such title now: {title!s:.300}", FAILED)
+        raise refused(f"{NEW_GRADER_FROM_TEXT} has no such title now: {title!s:.300}", REQUEST_FAILED)
     await _apply(ls, action.edit, "New grader", "change")
     return {"title": action.title}
 
@@ -286,7 +287,7 @@ async def _actions(
         raise refused(f"The `trial` of {asked} must be a number from 1.")
     graders = await ls.live.graders(suite, task, trial, text) if text.strip() else []
     steps = partial(feature, suite=suite, task=task, graders=graders)
-    found = await ls.diagnostics.of_workspace(steps) if graders else []
+    found = await ls.diagnostics.answer_for_workspace(steps) if graders else []
     files = FileConverter(ls.session, ls.abilities)
     return [
         types.CodeAction(
@@ -301,5 +302,7 @@ async def _actions(
 
 async def _asked(ls: WazaServer, titles: list[str]) -> str | None:
     if not ls.abilities.asks_the_user:
-        raise refused(f"{NEW_GRADER_FROM_TEXT} needs the `title` of one of them in this editor.", FAILED)
-    return await ls.ask(types.MessageType.Info, "Which grader?", titles)
+        raise refused(
+            f"{NEW_GRADER_FROM_TEXT} needs the `title` of one of them in this editor.", REQUEST_FAILED
+        )
+    return await ls.ask_user(types.MessageType.Info, "Which grader?", titles)

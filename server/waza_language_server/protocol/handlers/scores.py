@@ -9,7 +9,6 @@ from waza_language_server.features.scores.inlay_hints import inlay_hints, shorte
 from waza_language_server.project.document_scores import scores
 from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.convert import Converter
-from waza_language_server.protocol.services.run_requests import is_at_home
 from waza_language_server.text.labels import label
 from waza_language_server.text.span import Span
 
@@ -68,7 +67,7 @@ def _hints_of_skill(ls: WazaServer, skill: SkillFile) -> tuple[InlayHint, ...]:
 
 def _look_at_histories(ls: WazaServer, document: Document) -> None:
     for suite, newest in scores(document, ls.session.project).suites:
-        if ls.histories.is_due(suite, newest) and is_at_home(ls, suite):
+        if ls.histories.is_due(suite, newest) and ls.session.is_in_open_folders(suite):
             ls.histories.ask(suite, newest)
 
 
@@ -97,5 +96,5 @@ async def file_marks(ls: WazaServer, _params: FileMarksParams) -> list[dict[str,
     """Return ``uri``, ``state`` and ``reason`` of each file whose last run did not pass."""
     from waza_language_server.features.scores.marks import file_marks as marks_of_files
 
-    found = await ls.diagnostics.of_workspace(marks_of_files)
+    found = await ls.diagnostics.answer_for_workspace(marks_of_files)
     return [{"uri": uri_of(mark.path), "state": mark.state, "reason": label(mark.reason)} for mark in found]

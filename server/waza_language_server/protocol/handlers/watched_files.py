@@ -27,17 +27,17 @@ def did_change(ls: WazaServer, params: types.DidChangeWatchedFilesParams) -> Non
             _saw_journal(ls, path)
     results = {change.uri for change in params.changes if _RESULTS.search(str(path_of(change.uri) or ""))}
     if results:
-        ls.refresh.scores_changed()
+        ls.changes.scores_changed()
     handled = results | journals
     others = [path_of(change.uri) for change in params.changes if change.uri not in handled]
-    if ls.judges_live and any(path in ls.live.files for path in others):
+    if ls.grades_live and any(path in ls.live.files for path in others):
         ls.live.edited(anyway=True)
         others = [path for path in others if path not in ls.live.files]
     others = [path for path in others if path is None or not _is_foreign(ls, path)]
     if others:
         changed = [path for path in others if path is not None]
-        ls.refresh.closed_files_changed(changed)
-        ls.refresh.files_changed(changed)
+        ls.changes.closed_files_changed(changed)
+        ls.changes.files_changed(changed)
 
 
 def _is_foreign(ls: WazaServer, path: Path) -> bool:
@@ -66,5 +66,5 @@ def did_change_folders(ls: WazaServer, _params: types.DidChangeWorkspaceFoldersP
     from waza_language_server.protocol.services.session import client_roots
 
     ls.session.files_changed(client_roots(ls))
-    ls.refresh.closed_files_changed(None)
-    ls.refresh.files_changed()
+    ls.changes.closed_files_changed(None)
+    ls.changes.files_changed()

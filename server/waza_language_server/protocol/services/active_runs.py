@@ -11,7 +11,7 @@ from waza_engine.results.reading.journals import begun, goes_on
 from waza_language_server.engine.run_request import text_of_glob
 from waza_language_server.engine.runs import Runs
 from waza_language_server.project.active_runs import ActiveRun
-from waza_language_server.protocol.services.run_events import tell_event
+from waza_language_server.protocol.services.run_events import send_run_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,32 +19,42 @@ if TYPE_CHECKING:
 
     from waza_engine.results.json_values import Block
     from waza_language_server.engine.runs import Event, Run
-    from waza_language_server.protocol.server import WazaServer
+    from waza_language_server.protocol.connection import ClientConnection
+    from waza_language_server.protocol.services.changes import Changes
+    from waza_language_server.protocol.services.refresh import RefreshRequests
+    from waza_language_server.protocol.services.session import Session
 
 
 TRIALS_DRAWN_AFTER_SECONDS = 0.3
 
 
-def active_runs(ls: WazaServer) -> Runs:
+def client_runs(
+    client: ClientConnection, session: Session, changes: Changes, refresh: RefreshRequests
+) -> Runs:
     """Return the runs of the engine that the client has chosen."""
-    shown = _ShownRuns(ls)
+    shown = _ShownRuns(client, session, changes, refresh)
     return Runs(
-        ls.options.interpreter or sys.executable,
+        client.options.interpreter or sys.executable,
         on_change=shown.change,
         on_event=shown.note,
-        may_start=lambda: ls.trusted,
+        may_start=lambda: client.trusted,
     )
 
 
 class _ShownRuns:
-    def __init__(self, ls: WazaServer) -> None:
-        self._ls = ls
+    def __init__(
+        self, client: ClientConnection, session: Session, changes: Changes, refresh: RefreshRequests
+    ) -> None:
+        self._client = client
+        self._session = session
+        self._changes = changes
+        self._refresh = refresh
         self._redraw: asyncio.TimerHandle | None = None
         """The timer of the next refresh of the marks of running tasks."""
 
     def change(self, run: Run) -> None:
         """Draw lenses and scores again: a run has started, or has ended with results of its own."""
-        scores = self._ls.session.project.scores
+        scores = self._session.project.scores
         if run.outcome is None:
             chosen = _chosen(run, "tasks"), _chosen(run, "prompts")
             scores.going.begin(run, ActiveRun(run.target, run.asked, *chosen))
@@ -52,20 +62,20 @@ class _ShownRuns:
             scores.going.end(run)
             if run.outcome.results_file is None and run.was_refused:
                 self._note_refusal(run, run.outcome.message or "the run did not begin")
-        self._ls.refresh.scores_changed()
+        self._changes.scores_changed()
 
     def note(self, run: Run, event: Event) -> None:
         """Forward an event, and redraw the progress of its run; changes at nearly the same time together."""
-        if self._ls.session.project.scores.going.note(run, event, datetime.now(UTC)) and self._redraw is None:
+        if self._session.project.scores.going.note(run, event, datetime.now(UTC)) and self._redraw is None:
             loop = asyncio.get_running_loop()
             self._redraw = loop.call_later(TRIALS_DRAWN_AFTER_SECONDS, self._draw)
         for token in tuple(run.tokens):
-            tell_event(self._ls, run.target, event, token)
+            send_run_event(self._client, self._session, run.target, event, token)
 
     def _draw(self) -> None:
         self._redraw = None
-        self._ls.refresh.ask_for_hints()
-        self._ls.refresh.ask_for_marks(files=False)
+        self._refresh.ask_for_hints()
+        self._refresh.ask_for_marks(files=False)
 
     def _note_refusal(self, run: Run, why: str) -> None:
         tasks = _chosen(run, "tasks")
@@ -73,7 +83,7 @@ class _ShownRuns:
             tasks = frozenset[str]()
         # The hint is drawn on that file's own line, so drop the path prefix.
         reason = why.removeprefix(f"{run.target.suite}: ")
-        self._ls.session.project.scores.refused.note(run.target, reason, tasks)
+        self._session.project.scores.refused.note(run.target, reason, tasks)
 
 
 def _chosen(run: Run, key: Literal["tasks", "prompts"]) -> frozenset[str] | None:
@@ -85,11 +95,6 @@ def _chosen(run: Run, key: Literal["tasks", "prompts"]) -> frozenset[str] | None
 LOOK_EVERY_SECONDS = 2.0
 """How often processes are polled; all tasks that have finished meanwhile are reported together."""
 _MOST_KNOWN = 100
-
-
-def external_runs(ls: WazaServer) -> ExternalRuns:
-    """Return the external runs, whose news are shown as long as the server is not closing."""
-    return ExternalRuns(lambda: None if ls.is_closing else ls.refresh.scores_changed())
 
 
 class ExternalRuns:

@@ -32,9 +32,14 @@ if TYPE_CHECKING:
     from waza_engine.results.json_values import Block
     from waza_engine.results.reading.scores import RunResult
     from waza_engine.scoring.cost import ModelPrice
+    from waza_language_server.engine.runs import Runs
     from waza_language_server.features.runnables.code_lens import Expected
     from waza_language_server.project.runnable_id import RunnableId
-    from waza_language_server.protocol.server import WazaServer
+    from waza_language_server.protocol.connection import ClientConnection
+    from waza_language_server.protocol.services.changes import Changes
+    from waza_language_server.protocol.services.refresh import RefreshRequests
+    from waza_language_server.protocol.services.run_settings import RunSettings
+    from waza_language_server.protocol.services.session import Session
 
 
 KeyT = TypeVar("KeyT", bound=Hashable)
@@ -49,8 +54,10 @@ class EngineAnswers(Generic[KeyT, FoundT]):
     about = ""
     most = 200
 
-    def __init__(self, ls: WazaServer) -> None:
-        self._ls = ls
+    def __init__(self, client: ClientConnection, runs: Runs, refresh: RefreshRequests) -> None:
+        self._client = client
+        self._runs = runs
+        self._refresh = refresh
         self._known: dict[KeyT, FoundT | None] = {}
         self._fresh: dict[KeyT, object] = {}
         self._asked: set[KeyT] = set()
@@ -74,13 +81,15 @@ class EngineAnswers(Generic[KeyT, FoundT]):
     def is_wanted(self, key: KeyT, state: object = None) -> bool:
         """Return whether to ask: ``state`` has changed since the last request."""
         is_known = key in self._fresh and self._fresh[key] == state
-        return not is_known and key not in self._asked and self._ls.trusted and not self._ls.is_closing
+        return (
+            not is_known and key not in self._asked and self._client.trusted and not self._client.is_closing
+        )
 
     def want(self, key: KeyT, ask: Callable[[], Awaitable[FoundT | None]], state: object = None) -> None:
         """Ask in the background if the answer is not known, or is one to another ``state``."""
         if self.is_wanted(key, state):
             self._asked.add(key)
-            self._ls.in_background(self._request(key, ask, state))
+            self._client.in_background(self._request(key, ask, state))
 
     def forget(self) -> None:
         """Request answers again at their next use: files, results or settings have changed."""
@@ -116,6 +125,12 @@ class Estimates(EngineAnswers[Path, SuiteEstimates]):
 
     about = "The cost of a run of"
 
+    def __init__(
+        self, client: ClientConnection, runs: Runs, refresh: RefreshRequests, run_settings: RunSettings
+    ) -> None:
+        super().__init__(client, runs, refresh)
+        self._run_settings = run_settings
+
     def of(self, suite: Path, recorded: RunResult | None) -> SuiteEstimates | None:
         """Return the known estimates of a suite, and request them again if they may be outdated."""
         if recorded is not None and _costs(recorded):
@@ -125,12 +140,12 @@ class Estimates(EngineAnswers[Path, SuiteEstimates]):
     @property
     def for_lenses(self) -> Expected:
         """Return ``of`` for clients whose lenses show it."""
-        return self.of if "cost" in self._ls.options.lens else nothing_expected
+        return self.of if "cost" in self._client.options.lens else nothing_expected
 
     async def of_run(self, target: RunnableId, options: Mapping[str, Any]) -> Estimate | None:
         """Return the estimate of a run with these options, named as in ``eval.run``; None if unknown."""
         try:
-            answer = await self._ls.runs.ask(
+            answer = await self._runs.ask(
                 "run.estimate", {**request_of(target), **options}, ANSWER_WITHIN_SECONDS
             )
         except EngineError as error:
@@ -139,13 +154,13 @@ class Estimates(EngineAnswers[Path, SuiteEstimates]):
         return _estimate(answer)
 
     async def _ask(self, suite: Path) -> SuiteEstimates | None:
-        request = {"path": str(suite), **self._ls.run_settings.of(suite)}
-        return _suite_estimates(await self._ls.runs.ask("run.estimate", request, ANSWER_WITHIN_SECONDS))
+        request = {"path": str(suite), **self._run_settings.of(suite)}
+        return _suite_estimates(await self._runs.ask("run.estimate", request, ANSWER_WITHIN_SECONDS))
 
     def arrived(self, key: Path, before: SuiteEstimates | None, found: SuiteEstimates | None) -> None:
         """Draw the lenses again if they show another estimate."""
         if found != before:
-            self._ls.refresh.ask_for_lenses()
+            self._refresh.ask_for_lenses()
 
 
 def _costs(recorded: RunResult) -> bool:
@@ -187,7 +202,7 @@ class EnginePrices(EngineAnswers[str, "tuple[ModelPrice, ...]"]):
     async def listed_in_time(self) -> tuple[ModelPrice, ...]:
         """Return the models that suites ask most; none when the engine cannot tell."""
         known = self.last(_LISTED)
-        if known is None and self._ls.trusted:
+        if known is None and self._client.trusted:
             with suppress(EngineError):
                 return await self._ask(_LISTED)
         return known or ()
@@ -200,7 +215,7 @@ class EnginePrices(EngineAnswers[str, "tuple[ModelPrice, ...]"]):
 
     async def _ask(self, name: str) -> tuple[ModelPrice, ...]:
         params = {"name": name} if name else {}
-        answer = await self._ls.runs.ask("model.prices", params, ANSWER_WITHIN_SECONDS)
+        answer = await self._runs.ask("model.prices", params, ANSWER_WITHIN_SECONDS)
         return tuple(map(_price, blocks_of(cast("Block", answer).get("models"))))
 
 
@@ -227,9 +242,15 @@ class RunHistories(EngineAnswers[Path, SuiteHistory]):
 
     about = "The history of"
 
+    def __init__(
+        self, client: ClientConnection, runs: Runs, refresh: RefreshRequests, session: Session
+    ) -> None:
+        super().__init__(client, runs, refresh)
+        self._session = session
+
     def is_due(self, suite: Path, newest: datetime) -> bool:
         """Return whether to ask for the history of a suite whose newest run started then."""
-        has_engine = self._ls.judges_live or self._ls.runs.has_engine
+        has_engine = self._client.grades_live or self._runs.has_engine
         return has_engine and self.is_wanted(suite, newest)
 
     def ask(self, suite: Path, newest: datetime) -> None:
@@ -238,43 +259,46 @@ class RunHistories(EngineAnswers[Path, SuiteHistory]):
 
     async def _ask(self, suite: Path) -> SuiteHistory | None:
         request = {"path": str(suite), "last": SHOWN_RUNS}
-        return history_of(await self._ls.runs.ask("result.history", request, HISTORY_WITHIN_SECONDS))
+        return history_of(await self._runs.ask("result.history", request, HISTORY_WITHIN_SECONDS))
 
     def arrived(self, key: Path, before: SuiteHistory | None, found: SuiteHistory | None) -> None:
         """Store a history for the features, and draw the hints again if it is another one."""
-        if self._ls.session.project.scores.histories.take(key, found):
-            self._ls.refresh.ask_for_hints()
+        if self._session.project.scores.histories.take(key, found):
+            self._refresh.ask_for_hints()
 
 
 class PlugInTypes:
     """The grader types of plug-ins, which the session's catalog gets when they are known."""
 
-    def __init__(self, ls: WazaServer) -> None:
-        self._ls = ls
+    def __init__(self, client: ClientConnection, runs: Runs, session: Session, changes: Changes) -> None:
+        self._client = client
+        self._runs = runs
+        self._session = session
+        self._changes = changes
         self._are_needed = False
 
     def need(self) -> None:
         """Ask for them once: a type that this engine does not know either is a mistake of the author."""
-        if self._ls.trusted and not self._are_needed and not self._ls.is_closing:
+        if self._client.trusted and not self._are_needed and not self._client.is_closing:
             self._are_needed = True
-            self._ls.in_background(self._learn())
+            self._client.in_background(self._learn())
 
     def forget(self) -> None:
         """Forget the types of the last engine, and ask the new one if a suite has needed them."""
         self._use({})
-        if self._are_needed and self._ls.trusted:
-            self._ls.in_background(self._learn())
+        if self._are_needed and self._client.trusted:
+            self._client.in_background(self._learn())
 
     async def _learn(self) -> None:
-        interpreter = self._ls.options.interpreter
+        interpreter = self._client.options.interpreter
         try:
-            answer: Any = await self._ls.runs.ask(GRADER_TYPES, OF_PLUG_INS, TYPES_WITHIN_SECONDS)
+            answer: Any = await self._runs.ask(GRADER_TYPES, OF_PLUG_INS, TYPES_WITHIN_SECONDS)
         except EngineError as error:
             log.info("The engine was not asked for grader types of plug-ins: %s", error)
             return
-        if self._ls.options.interpreter == interpreter:
+        if self._client.options.interpreter == interpreter:
             self._use(types_in(answer))
 
     def _use(self, schemas: Mapping[str, Any]) -> None:
-        if self._ls.session.learn_types(schemas):
-            self._ls.refresh.rules_changed()
+        if self._session.learn_types(schemas):
+            self._changes.rules_changed()

@@ -26,19 +26,21 @@ from waza_language_server.project.regraded_answers import live_task
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of
 from waza_language_server.project.values_of_suites import entries as written_entries
-from waza_language_server.protocol.services.run_requests import is_at_home
+from waza_language_server.protocol.services.live_sources import LiveBaselines, records_of
 from waza_language_server.protocol.services.watching import LiveFiles, is_watched
 
 if TYPE_CHECKING:
-    from waza_engine.results.reading.scores import RunResult, TaskResult
+    from waza_engine.results.reading.scores import TaskResult
+    from waza_language_server.engine.runs import Runs
     from waza_language_server.project.rules import Rule
-    from waza_language_server.protocol.server import WazaServer
+    from waza_language_server.protocol.connection import ClientConnection
+    from waza_language_server.protocol.services.refresh import RefreshRequests
+    from waza_language_server.protocol.services.schedule import Diagnostics
+    from waza_language_server.protocol.services.session import Session
 
 DEBOUNCE_SECONDS = 0.01
 OPEN_WITHIN_SECONDS = 60.0
 ANSWER_WITHIN_SECONDS = 120.0
-MAX_RECORDS = 10
-"""The most result files of one suite that are graded again together, the newest first."""
 EXPLAIN_WITHIN_SECONDS = 8.0
 """Longer than one assertion may take."""
 FIXES_WITHIN_SECONDS = 30.0
@@ -84,8 +86,21 @@ class _Session:
 class LiveSessions:
     """The live sessions of one server."""
 
-    def __init__(self, server: WazaServer) -> None:
-        self._server = server
+    def __init__(
+        self,
+        client: ClientConnection,
+        session: Session,
+        diagnostics: Diagnostics,
+        refresh: RefreshRequests,
+        runs: Runs,
+        baselines: LiveBaselines,
+    ) -> None:
+        self._client = client
+        self._session = session
+        self._diagnostics = diagnostics
+        self._refresh_requests = refresh
+        self._runs = runs
+        self._baselines = baselines
         self._sessions: dict[Key, _Session] = {}
         self._due: asyncio.TimerHandle | None = None
         self._sending = asyncio.Lock()
@@ -93,8 +108,8 @@ class LiveSessions:
         self._waits_to_send = False
         self._anyway = False
         self._refresh: asyncio.TimerHandle | None = None
-        self.files = LiveFiles(server)
-        server.runs.on_verdicts = self._take
+        self.files = LiveFiles(client, self.edited)
+        runs.on_verdicts = self._take
 
     def edited(self, *, anyway: bool = False) -> None:
         """Grade the open texts soon; with ``anyway`` also if none of them has changed."""
@@ -140,7 +155,7 @@ class LiveSessions:
 
     def _fails(self, suite: Path, session: _Session, rule: Rule) -> bool:
         """Return whether a grader fails a trial, as far as it was judged live."""
-        regraded = self._server.session.project.scores.regraded
+        regraded = self._session.project.scores.regraded
         tasks = (task for task in session.tasks.values() if rule.task in (None, task.id))
         verdicts = (regraded.of(suite, task, rule.grader) for task in tasks)
         return any(one is not None and one.live and one.failing for one in verdicts)
@@ -165,12 +180,12 @@ class LiveSessions:
                 continue
             try:
                 asked = {"session": session.name, **question}
-                yield session, await self._server.runs.ask(method, asked, seconds)
+                yield session, await self._runs.ask(method, asked, seconds)
             except EngineError as error:
                 log.info("%s was not answered: %s", method, error)
                 if method in _OFFERING:
                     text = f"Fixes from recorded answers are not offered. {error}"
-                    self._server.tell_once("recorded fixes", types.MessageType.Warning, text)
+                    self._client.show_message_once("recorded fixes", types.MessageType.Warning, text)
 
     def change_baseline(self, suite: Path) -> None:
         """Grade a suite on the newly chosen trials; verdicts on others are dropped."""
@@ -185,23 +200,23 @@ class LiveSessions:
         for key in tuple(self._sessions):
             self._end(key)
         self._tell()
-        if self._server.judges_live:
+        if self._client.grades_live:
             self.edited()
 
     def _send_soon(self) -> None:
         self._due = None
         if not self._waits_to_send:
             self._waits_to_send = True
-            self._server.in_background(self._send_all())
+            self._client.in_background(self._send_all())
 
     async def _send_all(self) -> None:
         async with self._sending:
             self._waits_to_send = False
             anyway, self._anyway = self._anyway, False
-            if self._server.judges_live:
-                wanted = await self._server.diagnostics.worked_out(self._wanted)
+            if self._client.grades_live:
+                wanted = await self._diagnostics.compute(self._wanted)
                 # Meanwhile it may have been switched off.
-                if self._server.judges_live:
+                if self._client.grades_live:
                     await self._send_to(wanted, anyway=anyway)
 
     async def _send_to(self, wanted: Mapping[Key, Mapping[str, TaskResult]], *, anyway: bool) -> None:
@@ -212,7 +227,7 @@ class LiveSessions:
             session = self._sessions.get(key)
             if session is None:
                 session = self._sessions[key] = _Session(tasks)
-                self._server.in_background(self._open(key, session))
+                self._client.in_background(self._open(key, session))
             else:
                 session.tasks = tasks
                 if session.name:
@@ -220,17 +235,17 @@ class LiveSessions:
 
     def _wanted(self) -> dict[Key, Mapping[str, TaskResult]]:
         """Return the result files with the newest answers among the open ones, with their tasks."""
-        project = self._server.session.project
+        project = self._session.project
         found: dict[Key, Mapping[str, TaskResult]] = {}
-        for document in self._server.session.documents:
+        for document in self._session.documents:
             path = path_of(document.uri)
             if path is None or document.kind not in {"eval", "task", "vally_eval"}:
                 continue
             for suite in project.suites_of(path):
                 run = project.scores.results(suite.path)
-                if run is None or not is_at_home(self._server, suite.path):
+                if run is None or not self._session.is_in_open_folders(suite.path):
                     continue
-                baseline = self._server.baselines.of(suite.path)
+                baseline = self._baselines.of(suite.path)
                 records = records_of(run, RunnableId(suite.path))
                 if baseline.record is not None:
                     # Its verdicts are shown together with those of the last answers.
@@ -241,12 +256,12 @@ class LiveSessions:
 
     async def _open(self, key: Key, session: _Session) -> None:
         suite, record = key
-        assertions = self._server.options.live != "no assertions"
+        assertions = self._client.options.live != "no assertions"
         request: dict[str, Any] = {"record": str(record), "suite": str(suite), "assertions": assertions}
-        baseline = self._server.baselines.of(suite)
+        baseline = self._baselines.of(suite)
         request |= {} if baseline.trial is None else {"trial": baseline.trial}
         try:
-            answer = await self._server.runs.ask("live.open", request, OPEN_WITHIN_SECONDS)
+            answer = await self._runs.ask("live.open", request, OPEN_WITHIN_SECONDS)
         except EngineError as error:
             log.info("The run %s cannot be evaluated live: %s", record, error)
             return
@@ -260,26 +275,26 @@ class LiveSessions:
 
     async def _send(self, key: Key, session: _Session, *, anyway: bool) -> None:
         # Take texts and entries from the same snapshot: the user may type meanwhile.
-        texts, project = self._server.session.texts(), self._server.session.project
+        texts, project = self._session.texts(), self._session.project
         changes: dict[str, str | None] = {
             path: text for path, text in texts.items() if session.sent.get(path) != text
         }
         changes |= {path: None for path in session.sent if path not in texts}
         if not changes and not anyway:
             return
-        entries = await self._server.diagnostics.worked_out(lambda: written_entries(project, key[0]))
+        entries = await self._diagnostics.compute(lambda: written_entries(project, key[0]))
         if self._sessions.get(key) is session:
             session.sent = texts
             session.number += 1
             session.entries[session.number] = entries
-            self._server.session.project.scores.regraded.note_edit(key[0])
+            self._session.project.scores.regraded.note_edit(key[0])
             asyncio.get_running_loop().call_later(PENDING_AFTER_SECONDS, self._tell_if_behind, key[0])
-            self._server.in_background(self._ask(key, session, session.number, changes))
+            self._client.in_background(self._ask(key, session, session.number, changes))
 
     async def _ask(self, key: Key, session: _Session, number: int, changes: Mapping[str, str | None]) -> None:
         request = {"session": session.name, "overlays": changes}
         try:
-            answer = await self._server.runs.ask("live.update", request, ANSWER_WITHIN_SECONDS)
+            answer = await self._runs.ask("live.update", request, ANSWER_WITHIN_SECONDS)
         except EngineError as error:
             log.info("Graders are not evaluated live any more: %s", error)
             if self._sessions.get(key) is session:
@@ -288,7 +303,7 @@ class LiveSessions:
             return
         entries = session.entries.pop(number, {})
         if number == session.number:
-            self._server.session.project.scores.regraded.note_answer(key[0])
+            self._session.project.scores.regraded.note_answer(key[0])
         # The engine judges in turn, but its answers may overtake each other.
         if answer["status"] == "judged" and self._sessions.get(key) is session and number > session.answered:
             session.answered = number
@@ -297,7 +312,7 @@ class LiveSessions:
             # Verdicts the engine did not resend are still valid for the current text.
             silent = answer.get("silent", {})
             judged = [task for task in session.tasks if task not in silent]
-            self._server.session.project.scores.regraded.hold(key[0], entries, judged)
+            self._session.project.scores.regraded.hold(key[0], entries, judged)
             self._tell()
 
     def _watch(self) -> None:
@@ -312,7 +327,7 @@ class LiveSessions:
         )
         if key is None or session is None or number not in session.entries:
             return
-        regraded, now = self._server.session.project.scores.regraded, datetime.now(UTC)
+        regraded, now = self._session.project.scores.regraded, datetime.now(UTC)
         for task, block in verdicts["tasks"].items():
             then = session.tasks.get(task)
             if then is None:
@@ -325,20 +340,20 @@ class LiveSessions:
         self._tell()
 
     def _tell_if_behind(self, suite: Path) -> None:
-        if self._server.session.project.scores.regraded.behind(suite) == "long":
+        if self._session.project.scores.regraded.behind(suite) == "long":
             self._tell()
 
     def _end(self, key: Key) -> None:
         session = self._sessions.pop(key)
-        self._server.session.project.scores.regraded.note_answer(key[0])
+        self._session.project.scores.regraded.note_answer(key[0])
         self._watch()
-        self._server.session.project.scores.regraded.forget_live(key[0], session.tasks)
+        self._session.project.scores.regraded.forget_live(key[0], session.tasks)
         if session.name:
-            self._server.in_background(self._close(session))
+            self._client.in_background(self._close(session))
 
     async def _close(self, session: _Session) -> None:
         try:
-            await self._server.runs.ask("live.close", {"session": session.name}, OPEN_WITHIN_SECONDS)
+            await self._runs.ask("live.close", {"session": session.name}, OPEN_WITHIN_SECONDS)
         except EngineError as error:
             log.info("A live session could not be closed: %s", error)
 
@@ -349,24 +364,11 @@ class LiveSessions:
 
     def _refresh_now(self) -> None:
         self._refresh = None
-        self._server.refresh.ask_for_hints()
+        self._refresh_requests.ask_for_hints()
         # The marks of files show their last run, which live verdicts do not change.
-        self._server.refresh.ask_for_marks(files=False)
+        self._refresh_requests.ask_for_marks(files=False)
 
 
 def _question(rule: Rule) -> dict[str, Any]:
     question = {"grader": rule.grader, "path": list(rule.path)}
     return question if rule.task is None else question | {"task": rule.task}
-
-
-def records_of(run: RunResult, target: RunnableId) -> dict[Path, dict[str, TaskResult]]:
-    """Return the files that hold the last answers of a target, with the tasks that they hold."""
-    found: dict[Path, dict[str, TaskResult]] = {}
-    for task in run.tasks.values():
-        if target.task not in (None, task.id) or not task.trials:
-            continue
-        asked = task.graders.get(target.grader) if target.grader is not None else None
-        origin = task.origin if asked is None else asked.origin
-        if origin is not None and (origin.results in found or len(found) < MAX_RECORDS):
-            found.setdefault(origin.results, {})[task.id] = task
-    return found

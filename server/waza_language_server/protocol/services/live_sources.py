@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from waza_engine.frozen import frozen
 from waza_language_server.features.runnables.live_source import RecordedBaseline
 from waza_language_server.project.runnable_id import RunnableId
-from waza_language_server.protocol.services.live import records_of
 
 if TYPE_CHECKING:
-    from waza_engine.results.reading.scores import RunResult
-    from waza_language_server.protocol.server import WazaServer
+    from waza_engine.results.reading.scores import RunResult, TaskResult
+
+MAX_RECORDS = 10
+"""The most result files of one suite that are graded again together, the newest first."""
 
 
 @frozen()
@@ -36,7 +37,7 @@ class LiveBaseline:
 class LiveBaselines:
     """The recorded baselines of the suites; by default the newest trials."""
 
-    def __init__(self, _ls: WazaServer) -> None:
+    def __init__(self) -> None:
         self._chosen: dict[Path, LiveBaseline] = {}
 
     def of(self, suite: Path) -> LiveBaseline:
@@ -61,3 +62,16 @@ class LiveBaselines:
             started = max(task.timestamp for task in tasks.values())
         gone = not any(record.is_file() for record in records)
         return RecordedBaseline(suite, records, started, chosen.trial, gone)
+
+
+def records_of(run: RunResult, target: RunnableId) -> dict[Path, dict[str, TaskResult]]:
+    """Return the files that hold the last answers of a target, with the tasks that they hold."""
+    found: dict[Path, dict[str, TaskResult]] = {}
+    for task in run.tasks.values():
+        if target.task not in (None, task.id) or not task.trials:
+            continue
+        asked = task.graders.get(target.grader) if target.grader is not None else None
+        origin = task.origin if asked is None else asked.origin
+        if origin is not None and (origin.results in found or len(found) < MAX_RECORDS):
+            found.setdefault(origin.results, {})[task.id] = task
+    return found

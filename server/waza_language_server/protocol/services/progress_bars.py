@@ -14,7 +14,7 @@ from waza_language_server.text.labels import label, message
 
 if TYPE_CHECKING:
     from waza_language_server.engine.runs import RunKey, RunOutcome, RunProgress
-    from waza_language_server.protocol.server import WazaServer
+    from waza_language_server.protocol.connection import ClientConnection
 
 CREATE_WITHIN_SECONDS = 2.0
 REPORT_EVERY_SECONDS = 0.05
@@ -23,13 +23,13 @@ REPORT_EVERY_SECONDS = 0.05
 class ProgressBars:
     """The progress bars that the client shows, each with its run."""
 
-    def __init__(self, ls: WazaServer) -> None:
-        self._ls = ls
+    def __init__(self, client: ClientConnection) -> None:
+        self._client = client
         self._runs: dict[types.ProgressToken, RunKey] = {}
 
     def bar(self, run: RunKey, name: str, token: types.ProgressToken | None) -> ProgressBar:
         """Return a bar for a run, not shown yet; ``token`` is the client's own for it."""
-        return ProgressBar(self._ls, self._runs, run, name, token)
+        return ProgressBar(self._client, self._runs, run, name, token)
 
     def run_of(self, token: object) -> RunKey | None:
         """Return the run of a bar, None for a token of another one."""
@@ -41,13 +41,13 @@ class ProgressBar:
 
     def __init__(
         self,
-        ls: WazaServer,
+        client: ClientConnection,
         shown: dict[types.ProgressToken, RunKey],
         run: RunKey,
         name: str,
         token: types.ProgressToken | None,
     ) -> None:
-        self._ls = ls
+        self._client = client
         self._shown = shown
         self._run = run
         self._name = name
@@ -61,11 +61,11 @@ class ProgressBar:
         """Show the bar; a client that does not answer goes without."""
         if self._given is not None:
             self._begin(self._given)
-        elif self._ls.abilities.shows_progress:
+        elif self._client.abilities.shows_progress:
             # Text, not a number: some clients accept no other tokens from servers.
             token = f"waza-run-{uuid4()}"
             created = asyncio.ensure_future(
-                self._ls.window_work_done_progress_create_async(types.WorkDoneProgressCreateParams(token))
+                self._client.window_work_done_progress_create_async(types.WorkDoneProgressCreateParams(token))
             )
             done, _ = await asyncio.wait([created], timeout=CREATE_WITHIN_SECONDS)
             if done and created.exception() is None:
@@ -115,7 +115,7 @@ class ProgressBar:
         self, value: types.WorkDoneProgressBegin | types.WorkDoneProgressReport | types.WorkDoneProgressEnd
     ) -> None:
         assert self._token is not None
-        self._ls.progress(types.ProgressParams(token=self._token, value=value))
+        self._client.progress(types.ProgressParams(token=self._token, value=value))
 
 
 def _words(progress: RunProgress) -> str:

@@ -12,8 +12,8 @@ from waza_engine.terminal import visible_lines
 from waza_engine.vocabulary import grader_label
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.verdict_places import VerdictLocations
-from waza_language_server.protocol.edit_conversion import FileConverter
 from waza_language_server.protocol.own_requests import RUN_EVENT
+from waza_language_server.protocol.services.edit_conversion import FileConverter
 from waza_language_server.text.labels import label
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from waza_language_server.engine.runs import Event
     from waza_language_server.project.index import Project
-    from waza_language_server.protocol.server import WazaServer
+    from waza_language_server.protocol.connection import ClientConnection
+    from waza_language_server.protocol.services.session import Session
     from waza_language_server.text.workspace_edit import FileLocation
 
 _PLACED = frozenset({"graded", "passed", "failed", "errored", "pending", "skipped", "tried"})
@@ -30,20 +31,26 @@ _SAID = frozenset({"message", "words", "reason", "reasons", "counted_reasons", "
 """The keys of an event that people read. Names, ids and strings that are compared stay as they are."""
 
 
-def tell_event(ls: WazaServer, target: RunnableId, event: Event, token: str | int | None = None) -> None:
+def send_run_event(
+    client: ClientConnection,
+    session: Session,
+    target: RunnableId,
+    event: Event,
+    token: str | int | None = None,
+) -> None:
     """Forward an event, with the item of the tree that it is about and its location.
 
     ``token`` is the progress token of the request for the run; it distinguishes two runs of a target.
     """
-    if not ls.options.run_events:
+    if not client.options.run_events:
         return
     shown = cast("dict[str, Any]", _shown(event))
     item = _item(target.suite, event)
     if item is not None:
         shown["item"], shown["label"] = item
     if event.get("kind") in _PLACED:
-        shown |= _located(ls, target.suite, event)
-    ls.protocol.notify(RUN_EVENT, {"id": str(target), "token": token, "event": shown})
+        shown |= _located(client, session, target.suite, event)
+    client.protocol.notify(RUN_EVENT, {"id": str(target), "token": token, "event": shown})
 
 
 def _item(suite: Path, event: Event) -> tuple[str, str] | None:
@@ -57,8 +64,8 @@ def _item(suite: Path, event: Event) -> tuple[str, str] | None:
     return str(RunnableId(suite, task, name)), label(grader_label(name) if name else task)
 
 
-def _located(ls: WazaServer, suite: Path, event: Event) -> dict[str, Any]:
-    located = _located_in(ls, ls.session.project, suite)
+def _located(client: ClientConnection, session: Session, suite: Path, event: Event) -> dict[str, Any]:
+    located = _located_in(client, session, session.project, suite)
     task, grader, prompt = event.get("task"), event.get("grader"), event.get("prompt")
     if isinstance(prompt, str):
         return located.of_prompt(prompt, should_trigger=event.get("should_trigger") is True)
@@ -119,9 +126,9 @@ def _shown(value: object, *, is_text: bool = False) -> object:
 
 
 @lru_cache(maxsize=4)
-def _located_in(ls: WazaServer, project: Project, suite: Path) -> _Located:
+def _located_in(client: ClientConnection, session: Session, project: Project, suite: Path) -> _Located:
     # A view of the files does not change; an edit makes another one.
-    return _Located(VerdictLocations(project, suite), FileConverter(ls.session, ls.abilities))
+    return _Located(VerdictLocations(project, suite), FileConverter(session, client.abilities))
 
 
 def _document(location: types.Location) -> dict[str, Any]:

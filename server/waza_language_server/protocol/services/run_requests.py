@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
 
 from waza_engine.frozen import frozen
 from waza_language_server.engine.process import EngineError
@@ -17,42 +15,26 @@ from waza_language_server.engine.run_request import literal_glob
 from waza_language_server.features.runnables.code_lens import money
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of
-from waza_language_server.protocol.messages import INVALID_PARAMS, is_identifier
-from waza_language_server.text.labels import message
+from waza_language_server.protocol.messages import REQUEST_FAILED, is_identifier, refused
+from waza_language_server.protocol.services.run_settings import run_options
+from waza_language_server.protocol.services.session import resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from waza_language_server.protocol.server import WazaServer
+    from waza_language_server.engine.runs import Runs
+    from waza_language_server.protocol.connection import ClientConnection
+    from waza_language_server.protocol.services.engine_answers import Estimates
+    from waza_language_server.protocol.services.schedule import Diagnostics
+    from waza_language_server.protocol.services.session import Session
 
 
-FAILED = types.LSPErrorCodes.RequestFailed.value
 RUN, RUN_ANYWAY, CANCEL = "Run", "Run Anyway", "Cancel"
 ANSWER_WITHIN_SECONDS = 30.0
 _KEYS = ("id", "suite", "task", "grader", "workDoneToken", "wait")
 _LIMITS = {"tasks": "ids of tasks", "prompts": "texts of trigger prompts"}
 _MORE_KEYS = (*_LIMITS, "options")
 """The keys that may be given with an id."""
-_OPTIONS: Mapping[str, tuple[str, type[Any] | tuple[type[Any], ...]]] = {
-    "executor": ("executor", str),
-    "model": ("model", str),
-    "judgeExecutor": ("judge_executor", str),
-    "judgeModel": ("judge_model", str),
-    "trials": ("trials", int),
-    "workers": ("workers", int),
-    "cluster": ("cluster", str),
-    "maxCost": ("max_cost", (int, float)),
-    "maxTokens": ("max_tokens", int),
-    "cache": ("cache", bool),
-    "keepWorkspaces": ("keep_workspace", bool),
-}
-"""The options of a run: the type of each, and its name in ``eval.run``."""
-_WORDS: Mapping[type[Any] | tuple[type[Any], ...], str] = {
-    str: "text",
-    int: "a whole number",
-    (int, float): "a number",
-    bool: "true or false",
-}
 _WANTED = "{id}, or {suite, task, grader}"
 
 
@@ -93,7 +75,7 @@ def run_request(command: str, arguments: Sequence[object]) -> RunRequest:
         raise refused(f"The `wait` of {command} must be true or false.")
     target = _target(command, given)
     limits = _limits(command, target, given)
-    return RunRequest(target, token, {**limits, **_options(command, given)}, waits)
+    return RunRequest(target, token, {**limits, **run_options(command, given)}, waits)
 
 
 def only_argument(arguments: Sequence[object]) -> dict[str, object]:
@@ -119,42 +101,36 @@ def task_of(written: object, request: str) -> tuple[RunnableId, str]:
     return target, target.task
 
 
-def require_trust(ls: WazaServer, why: str) -> None:
+def require_trust(client: ClientConnection, why: str) -> None:
     """Refuse what an untrusted workspace may not have; ``why`` is the beginning of the sentence."""
-    if not ls.trusted:
-        raise refused(f"{why}; trust it first.", FAILED)
+    if not client.trusted:
+        raise refused(f"{why}; trust it first.", REQUEST_FAILED)
 
 
-async def ask_engine(ls: WazaServer, method: str, question: Mapping[str, Any]) -> Any:
+async def ask_engine(runs: Runs, method: str, question: Mapping[str, Any]) -> Any:
     """Return the engine's answer; raises its reason as the error that answers the client."""
     try:
-        return await ls.runs.ask(method, dict(question), ANSWER_WITHIN_SECONDS)
+        return await runs.ask(method, dict(question), ANSWER_WITHIN_SECONDS)
     except EngineError as error:
-        raise refused(str(error), FAILED) from None
+        raise refused(str(error), REQUEST_FAILED) from None
 
 
-def settled_options(options: object) -> dict[str, Any]:
-    """Return the valid settings of a client for runs, named as in ``eval.run``."""
-    try:
-        return _options("waza.run", {"options": options})
-    except JsonRpcException:
-        return {}
-
-
-async def confirm_cost(ls: WazaServer, request: RunRequest) -> RunRequest | None:
+async def confirm_cost(
+    client: ClientConnection, estimates: Estimates, request: RunRequest
+) -> RunRequest | None:
     """Ask the user before a run that is expected to exceed its cost limit; return None if they decline.
 
     A client that cannot ask goes on: the run stops at its limit.
     """
     limit = request.options.get("max_cost")
-    if not limit or not ls.abilities.asks_the_user:
+    if not limit or not client.abilities.asks_the_user:
         return request
-    expected = await ls.estimates.of_run(request.target, request.options)
+    expected = await estimates.of_run(request.target, request.options)
     if expected is None or expected.free or expected.usd is None or expected.usd <= limit:
         return request
     stop, on = f"Stop at {money(limit)}", "Run Without Limit"
     text = f"This run is expected to cost {money(expected.usd)}, and the limit is {money(limit)}."
-    match await ls.ask(types.MessageType.Warning, text, (stop, on, CANCEL)):
+    match await client.ask_user(types.MessageType.Warning, text, (stop, on, CANCEL)):
         case title if title == stop:
             return request
         case title if title == on:
@@ -165,24 +141,28 @@ async def confirm_cost(ls: WazaServer, request: RunRequest) -> RunRequest | None
             return None
 
 
-async def confirm_errors(ls: WazaServer, target: RunnableId) -> bool:
+async def confirm_errors(
+    client: ClientConnection, session: Session, diagnostics: Diagnostics, target: RunnableId
+) -> bool:
     """Ask the user before a run whose suite has errors that break its verdicts; return whether it may begin.
 
     A client that cannot ask goes on: the run reports each grader that could not grade.
     """
-    if not ls.abilities.asks_the_user:
+    if not client.abilities.asks_the_user:
         return True
     # With the first run: nothing of it is needed to look at a document.
     from waza_language_server.analysis.run_errors import run_errors
 
-    run = ls.session.project.scores.results(target.suite)
+    run = session.project.scores.results(target.suite)
     judged = {name: None for task in (run.tasks.values() if run is not None else ()) for name in task.graders}
-    found = await ls.diagnostics.of_workspace(lambda workspace: run_errors(workspace, target, tuple(judged)))
+    found = await diagnostics.answer_for_workspace(
+        lambda workspace: run_errors(workspace, target, tuple(judged))
+    )
     if not found:
         return True
     more = f" There {'is' if len(found) == 2 else 'are'} {len(found) - 1} more." if found[1:] else ""
     text = f"The verdict of this run would mean nothing. {found[0].description}{more}"
-    return await ls.ask(types.MessageType.Warning, text, (RUN_ANYWAY, CANCEL)) == RUN_ANYWAY
+    return await client.ask_user(types.MessageType.Warning, text, (RUN_ANYWAY, CANCEL)) == RUN_ANYWAY
 
 
 def _limits(command: str, target: RunnableId, given: Mapping[str, object]) -> dict[str, Any]:
@@ -206,24 +186,6 @@ def _texts(listed: object) -> list[str] | None:
     return texts if texts and len(texts) == len(items) else None
 
 
-def _options(command: str, given: Mapping[str, object]) -> dict[str, Any]:
-    options = given.get("options")
-    if options is None:
-        return {}
-    if not isinstance(options, dict):
-        raise refused(f"The `options` of {command} must be an object.")
-    found: dict[str, Any] = {}
-    for name, value in cast("dict[str, object]", options).items():
-        if name not in _OPTIONS:
-            raise refused(f"{command} has no option `{name:.100}`; write one of {', '.join(_OPTIONS)}.")
-        parameter, kind = _OPTIONS[name]
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            written = json.dumps(value, default=str)[:100]
-            raise refused(f"The option `{name}` of {command} must be {_WORDS[kind]}, not {written}.")
-        found[parameter] = value
-    return found
-
-
 def _target(command: str, given: dict[str, object]) -> RunnableId:
     if "id" in given:
         if given.keys() & {"suite", "task", "grader"}:
@@ -241,39 +203,25 @@ def _target(command: str, given: dict[str, object]) -> RunnableId:
     return RunnableId(path, _text(command, given, "task"), _text(command, given, "grader"))
 
 
-def is_at_home(ls: WazaServer, suite: Path) -> bool:
-    """Return whether a suite lies inside the open folders, or the user has let it run."""
-    place = _real(suite)
-    return place in ls.session.confirmed_suites or any(
-        place.is_relative_to(folder) for folder in _inside(ls, suite)
-    )
-
-
-async def confirm_outside_suite(ls: WazaServer, suite: Path) -> None:
+async def confirm_outside_suite(client: ClientConnection, session: Session, suite: Path) -> None:
     """Ask the user before a suite outside the open folders runs; raises if it must not run.
 
-    Links are followed first: the real location of the file counts. Without an open folder, that of an open
-    file of the suite counts as one. The user is asked once a session for each suite.
+    The user is asked once a session for each suite.
     """
-    place = _real(suite)
-    if is_at_home(ls, suite):
+    if session.is_in_open_folders(suite):
         return
-    if not ls.abilities.asks_the_user:
+    place = resolved(suite)
+    if not client.abilities.asks_the_user:
         raise refused(
-            f"{place} is outside the open folders; open its folder in the editor to run it.", FAILED
+            f"{place} is outside the open folders; open its folder in the editor to run it.", REQUEST_FAILED
         )
     text = f"{place} is outside the open folders. Running it executes code and may cost money."
-    if await ls.ask(types.MessageType.Warning, text, (RUN, CANCEL)) != RUN:
+    if await client.ask_user(types.MessageType.Warning, text, (RUN, CANCEL)) != RUN:
         raise refused(
             f'{place} was not run: it is outside the open folders. Answer "{RUN}", or open its folder.',
-            FAILED,
+            REQUEST_FAILED,
         )
-    ls.session.confirmed_suites.add(place)
-
-
-def refused(reason: str, code: int = INVALID_PARAMS) -> JsonRpcException:
-    """Return the error that answers a command which is not carried out."""
-    return JsonRpcException(message=message(reason), code=code)
+    session.confirmed_suites.add(place)
 
 
 def _text(command: str, given: dict[str, object], key: str) -> str | None:
@@ -282,46 +230,3 @@ def _text(command: str, given: dict[str, object], key: str) -> str | None:
         return value
     wanted = "the path of an eval file" if key == "suite" else f"the id of a {key}, or null for all"
     raise refused(f"The `{key}` of {command} must be {wanted}.")
-
-
-def _inside(ls: WazaServer, suite: Path) -> Iterator[Path]:
-    project = ls.session.project
-    if project.roots:
-        yield from (_real(root) for root in project.roots)
-        return
-    for document in ls.session.documents:
-        path = path_of(document.uri)
-        if path is not None and any(found.path == suite for found in project.suites_of(path)):
-            yield _real(suite.parent)
-
-
-def _real(path: Path) -> Path:
-    try:
-        return path.resolve()
-    except (OSError, RuntimeError, ValueError):
-        return path.absolute()
-
-
-class RunSettings:
-    """The default options of a run, named as in ``eval.run``."""
-
-    def __init__(self, ls: WazaServer) -> None:
-        self._ls = ls
-        self.read()
-
-    def read(self) -> None:
-        """Take the settings that the client has now."""
-        self._of_window = settled_options(self._ls.options.run)
-        given = self._ls.options.run_by_folder
-        by_uri = cast("dict[str, object]", given) if isinstance(given, dict) else dict[str, object]()
-        known = ((path_of(uri), settled_options(options)) for uri, options in by_uri.items())
-        # The innermost folder first: open folders may be nested.
-        self._of_folders: list[tuple[Path, dict[str, Any]]] = sorted(
-            ((path, options) for path, options in known if path is not None),
-            key=lambda each: -len(each[0].parts),
-        )
-
-    def of(self, suite: Path) -> Mapping[str, Any]:
-        """Return those of a suite: of the innermost folder around it that has some, else of the window."""
-        inside = (options for folder, options in self._of_folders if suite.is_relative_to(folder))
-        return next(inside, self._of_window)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from waza_language_server.protocol.server import WazaServer
+from typing import NamedTuple
 
 NUMBERS = 5
 """Of each token: lines and columns from the one before, length, kind and parts."""
@@ -24,7 +21,7 @@ class Difference(NamedTuple):
 class SentTokens:
     """Numbers as they were sent, by document, each with the id that the client names them by."""
 
-    def __init__(self, _ls: WazaServer) -> None:
+    def __init__(self) -> None:
         self._ids = count(1)
         self._sent: dict[str, tuple[str, list[int]]] = {}
 

@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from waza_language_server.project.document import DocumentKind
-    from waza_language_server.protocol.server import WazaServer
+    from waza_language_server.protocol.connection import ClientConnection
+    from waza_language_server.protocol.services.refresh import RefreshRequests
+    from waza_language_server.protocol.services.run_settings import RunSettings
     from waza_language_server.schema.shape import JsonSchema
 
 
@@ -92,7 +94,7 @@ class Session:
         self._basis: frozenset[tuple[object, ...]] = frozenset()
         """The parts of open documents that claim other files, at the last evaluation of claims."""
         self._claims_differ = False
-        self.on_others: Callable[[], None] = lambda: None
+        self.on_claims_changed: Callable[[], None] = lambda: None
         """Called when earlier answers about a document are outdated because of another file.
 
         Its claim has changed, or a suite was found that may pick it up.
@@ -255,10 +257,10 @@ class Session:
         if opened is None:
             return False
         self._opened[uri] = replace(opened, typed_at=None, was_saved=True, settled=opened.text)
-        self.judge_again(uri)
+        self.check_claims_again(uri)
         return opened.typed_at is not None
 
-    def judge_again(self, uri: str | None = None) -> None:
+    def check_claims_again(self, uri: str | None = None) -> None:
         """Evaluate claims again: of one document that was saved, or of all at their next use."""
         for opened in tuple(self._opened.values()):
             if uri is None:
@@ -267,15 +269,14 @@ class Session:
             elif uri == opened.uri:
                 self._judge(opened)
 
-    def take_suites_found(self) -> bool:
+    def apply_found_suites(self) -> bool:
         """Take a new view if suites elsewhere may pick up open documents; return whether so."""
-        news = self.project.far.take_news()
         paths = [path for path in map(path_of, self._opened) if path is not None]
-        if not any(news.concern(path) for path in paths):
+        if not self.project.far.pop_new_globs(paths):
             return False
         self._use(self.project.with_roots(self.project.roots))
-        self.judge_again()
-        self.on_others()
+        self.check_claims_again()
+        self.on_claims_changed()
         return True
 
     def files_changed(
@@ -285,7 +286,7 @@ class Session:
         reread_suites(self.project, changed)
         self.suites_of_skills.forget()
         self._use(self.project.with_roots(self.project.roots if roots is None else roots))
-        self.judge_again()
+        self.check_claims_again()
 
     def texts(self) -> dict[str, str]:
         """Return the texts that are open, by their paths."""
@@ -302,6 +303,21 @@ class Session:
         skills = (self.skill(uri) for uri in tuple(self._opened))
         return (*found, *(one.path for one in skills if one and _differs_from_disk(one.path, one.text)))
 
+    def is_in_open_folders(self, suite: Path) -> bool:
+        """Return whether a suite lies inside the open folders, or the user has let it run.
+
+        Links are followed first. Without an open folder, that of an open file of the suite counts as one.
+        """
+        path = resolved(suite)
+        if path in self.confirmed_suites:
+            return True
+        if self.project.roots:
+            return any(path.is_relative_to(resolved(root)) for root in self.project.roots)
+        if not path.is_relative_to(resolved(suite.parent)):
+            return False
+        opened = (path_of(document.uri) for document in self.documents)
+        return any(found.path == suite for file in opened if file for found in self.project.suites_of(file))
+
     def _claim_all(self) -> None:
         """Read all open documents, and evaluate claims until no claim changes any more.
 
@@ -317,10 +333,10 @@ class Session:
             if basis == self._basis:
                 break
             self._basis = basis
-            self.judge_again()
+            self.check_claims_again()
         if self._claims_differ:
             self._claims_differ = False
-            self.on_others()
+            self.on_claims_changed()
 
     def _use(self, project: Project) -> None:
         self.workspace = self.workspace.with_project(project)
@@ -407,29 +423,37 @@ def _differs_from_disk(path: Path, text: str) -> bool:
         return True
 
 
-def begun_session(ls: WazaServer) -> Session:
+def client_session(client: ClientConnection, run_settings: RunSettings, refresh: RefreshRequests) -> Session:
     """Return a session with the folders and settings of the client."""
-    encoding = cast("Encoding", str(ls.server_capabilities.position_encoding or "utf-16"))
-    session = Session(client_roots(ls), encoding)
-    if ls.options.severity is not None:
+    encoding = cast("Encoding", str(client.server_capabilities.position_encoding or "utf-16"))
+    session = Session(client_roots(client), encoding)
+    if client.options.severity is not None:
         from waza_language_server.analysis.directives import known_severities
 
-        session.use_severities(known_severities(ls.options.severity))
-    # Asked for each time: settings change, and what reads them is another then.
-    session.project.run_with(lambda suite: dict(ls.run_settings.of(suite)))
-    session.on_others = ls.refresh.ask_for_all
+        session.use_severities(known_severities(client.options.severity))
+    # Requested each time, because settings change.
+    session.project.run_with(lambda suite: dict(run_settings.of(suite)))
+    session.on_claims_changed = refresh.ask_for_all
 
-    def disk_as_it_is() -> AbstractContextManager[None]:
+    def uncached_disk() -> AbstractContextManager[None]:
         # The disk may be another one when the client has opened other folders.
-        return session.project.disk.as_it_is()
+        return session.project.disk.uncached_lookups()
 
-    ls.turns.set_aside(disk_as_it_is)
+    client.turns.set_aside(uncached_disk)
     return session
 
 
-def client_roots(ls: WazaServer) -> list[Path]:
+def client_roots(client: ClientConnection) -> list[Path]:
     """Return the folders that the client has open now, those on a disk; boundaries of suites count them."""
-    roots = [path_of(folder.uri) for folder in ls.workspace.folders.values()]
+    roots = [path_of(folder.uri) for folder in client.workspace.folders.values()]
     found = [root for root in roots if root is not None]
     note_open_folders(found)
     return found
+
+
+def resolved(path: Path) -> Path:
+    """Return a path with its links followed, as far as that is possible."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return path.absolute()

@@ -13,13 +13,14 @@ from waza_language_server.protocol.services.schedule import Diagnostics
 from waza_language_server.schema.catalog import LINE_KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
-    from waza_language_server.protocol.server import WazaServer
+    from waza_language_server.protocol.connection import ClientConnection
     from waza_language_server.protocol.services.schedule import Publish
+    from waza_language_server.protocol.services.session import Session
     from waza_language_server.protocol.services.workspace_problems import WorkspaceProblems
 
 MOST_SHOWN = 1_000
@@ -28,49 +29,57 @@ _WRITTEN_AT_ONCE = 16
 _SYNTAX_OF_JSON = frozenset({"json-syntax", "duplicate-key"})
 
 
-def diagnostics(ls: WazaServer) -> Diagnostics:
-    """Return the problems of the open documents."""
+def client_diagnostics(
+    client: ClientConnection, session: Session, need_types: Callable[[], None]
+) -> Diagnostics:
+    """Return the problems of the open documents.
 
-    def need_types() -> None:
-        ls.plug_in_types.need()
+    ``need_types`` is called when a document names a grader type that the catalog does not know.
+    """
+    publish = None if client.abilities.pulls_diagnostics else _publisher(client, session)
+    return Diagnostics(session, publish, need_types, client.turns)
 
-    publish = None if ls.abilities.pulls_diagnostics else _publisher(ls)
-    return Diagnostics(ls.session, publish, need_types, ls.turns)
 
-
-def workspace_problems(ls: WazaServer) -> WorkspaceProblems[str]:
+def client_workspace_problems(client: ClientConnection, session: Session) -> WorkspaceProblems[str]:
     """Return the problems of the suite files that are not open, as JSON."""
     from waza_language_server.protocol.services.workspace_problems import WorkspaceProblems
 
     return WorkspaceProblems(
-        ls.session, lambda document, found: written(ls, document, found, ls.session.project)
+        session,
+        lambda document, found: diagnostics_as_json(client, session, document, found, session.project),
     )
 
 
-def _publisher(ls: WazaServer) -> Publish:
-    """Return what sends problems to a client that does not ask for them."""
+def _publisher(client: ClientConnection, session: Session) -> Publish:
+    """Return the function that sends problems to a client that does not ask for them."""
 
     def publish(uri: str, document: Document | None, problems: tuple[Problem, ...]) -> None:
         shown = "[]"
         if document is not None:
-            shown = as_list(written(ls, document, problems, ls.session.project))
+            shown = as_list(diagnostics_as_json(client, session, document, problems, session.project))
         params = f'"uri":{json.dumps(uri)},"diagnostics":{shown}'
-        if document is not None and ls.abilities.versions_diagnostics:
+        if document is not None and client.abilities.versions_diagnostics:
             params += f',"version":{document.version}'
-        ls.protocol.push_written(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, f"{{{params}}}")
+        client.protocol.push_json(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, f"{{{params}}}")
 
     return publish
 
 
-def written(ls: WazaServer, document: Document, problems: tuple[Problem, ...], project: Project) -> list[str]:
+def diagnostics_as_json(
+    client: ClientConnection,
+    session: Session,
+    document: Document,
+    problems: tuple[Problem, ...],
+    project: Project,
+) -> list[str]:
     """Return the problems as the client shows them, each as JSON; the last of too many counts the others.
 
     The most severe are shown.
     """
     from waza_language_server.protocol.convert import Converter
 
-    convert = Converter(document, ls.session.encoding, ls.abilities)
-    if ls.options.reports_json_syntax and document.tree.is_json and document.kind not in LINE_KINDS:
+    convert = Converter(document, session.encoding, client.abilities)
+    if client.options.reports_json_syntax and document.tree.is_json and document.kind not in LINE_KINDS:
         problems = tuple(problem for problem in problems if problem.code not in _SYNTAX_OF_JSON)
     shown, more = _shown(problems)
     found: list[str] = []
@@ -78,7 +87,7 @@ def written(ls: WazaServer, document: Document, problems: tuple[Problem, ...], p
         diagnostic = convert.diagnostic(problem, project)
         if len(found) + 1 == len(shown):
             diagnostic.message += more
-        found.append(ls.protocol.written(diagnostic))
+        found.append(client.protocol.to_json(diagnostic))
         if not len(found) % _WRITTEN_AT_ONCE:
             checkpoint()
     return found

@@ -18,7 +18,7 @@ from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.claim import CONFIG_NAMES, SKILL_NAME
-from waza_language_server.project.disk import LOOKED_AT_AGAIN_SECONDS
+from waza_language_server.project.disk import LOOKUPS_VALID_SECONDS
 from waza_language_server.project.document import Document
 from waza_language_server.project.suite_files import (
     files_in_folder,
@@ -128,7 +128,7 @@ class WorkspaceProblems(Generic[Shown]):
     def judge_some(self) -> bool:
         """Diagnose for a moment closed files that a change may affect; return whether none is left."""
         until = time.monotonic() + MOMENT_SECONDS
-        with self._session.project.disk.held_still(LOOKED_AT_AGAIN_SECONDS):
+        with self._session.project.disk.cached_lookups(LOOKUPS_VALID_SECONDS):
             return self._judge_until(until)
 
     def _judge_until(self, until: float) -> bool:

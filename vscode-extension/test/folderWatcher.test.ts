@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { afterEach, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import type { LanguageClient } from "vscode-languageclient/node";
+import { FolderWatcher } from "../src/folderWatcher";
+import { directories, files, Uri, watched } from "./fake/vscode";
+
+const GATHERED_MILLISECONDS = 700;
+
+let opened: FolderWatcher | undefined;
+
+afterEach(() => {
+    opened?.dispose();
+    files.clear();
+    directories.clear();
+});
+
+/** What the server is told when these paths come and go, `known` has the folders of suites that are shown. */
+async function told(created: readonly string[], deleted: readonly string[] = [], known: readonly string[] = []): Promise<string[]> {
+    const heard: string[] = [];
+    const client = {
+        code2ProtocolConverter: { asUri: ({ fsPath }: { fsPath: string }) => fsPath },
+        sendNotification: ({ method }: { method: string }, params: { files: { uri: string }[] }) => {
+            heard.push(...params.files.map(({ uri }) => `${method.replace("workspace/did", "").replace("Files", "")} ${uri}`));
+            return Promise.resolve();
+        },
+    } as unknown as LanguageClient;
+    opened = new FolderWatcher(() => client, (folder) => known.includes(folder), () => undefined);
+    created.forEach((path) => {
+        watched.created.fire(Uri.file(path));
+    });
+    deleted.forEach((path) => {
+        watched.deleted.fire(Uri.file(path));
+    });
+    await delay(GATHERED_MILLISECONDS);
+    opened.dispose();
+    return heard;
+}
+
+void test("a folder with a dot in its name is one, and a file that has none is no folder", async () => {
+    directories.add("/ws/alpha/my.suite").add("/ws/alpha/.evals").add("/ws/alpha/empty.d");
+    files.add("/ws/alpha/my.suite/eval.yaml").add("/ws/alpha/.evals/eval.yaml").add("/ws/alpha/Makefile").add("/ws/alpha/a.txt");
+    const come = ["/ws/alpha/my.suite", "/ws/alpha/.evals", "/ws/alpha/empty.d", "/ws/alpha/Makefile", "/ws/alpha/a.txt", "/ws/alpha/gone"];
+    assert.deepEqual(await told(come), ["Create /ws/alpha/my.suite", "Create /ws/alpha/.evals"]);
+});
+
+void test("a suite in a folder with a dot in its name goes with it", async () => {
+    const gone = ["/ws/alpha/my.suite", "/ws/alpha/other.d"];
+    assert.deepEqual(await told([], gone, ["/ws/alpha/my.suite"]), ["Delete /ws/alpha/my.suite"]);
+});
+
+void test("of folders in each other the outermost is looked into", async () => {
+    const inner = ["/ws/alpha/evals", "/ws/alpha/evals/one", "/ws/alpha/evals/one/tasks"];
+    inner.forEach((path) => directories.add(path));
+    files.add("/ws/alpha/evals/one/eval.yaml");
+    assert.deepEqual(await told(inner), ["Create /ws/alpha/evals"]);
+});
+
+void test("where more folders come at once than can be looked into the server looks at all", async () => {
+    const many = Array.from({ length: 60 }, (_, number) => `/ws/alpha/suite-${String(number)}`);
+    many.forEach((path) => directories.add(path));
+    assert.deepEqual(await told(many), ["Create /ws/alpha", "Create /ws/beta"]);
+});
