@@ -23,7 +23,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from waza_engine.early_interruption import INTERRUPTED, interruption_is_followed, interruptions_are_minded
+from waza_engine.early_interruption import (
+    INTERRUPTED,
+    ignore_repeated_interruption,
+    start_handling_interruptions,
+)
 from waza_engine.later_patterns import compiled_later
 from waza_engine.terminal import complain, complain_lines, written_out
 
@@ -132,7 +136,7 @@ def run_command_line(command: Callable[[], None]) -> None:
     _open_missing_streams()
     _tolerate_narrow_encodings()
     try:
-        interruptions_are_minded()
+        start_handling_interruptions()
         try:
             command()
         finally:
@@ -140,7 +144,7 @@ def run_command_line(command: Callable[[], None]) -> None:
             gc.freeze()
             sys.stdout.flush()
     except KeyboardInterrupt:
-        interruption_is_followed()
+        ignore_repeated_interruption()
         sys.exit(INTERRUPTED)
     except OSError as error:
         if _is_nowhere():
@@ -151,7 +155,7 @@ def run_command_line(command: Callable[[], None]) -> None:
             drop_output()
             complain_of_output(error)
         sys.exit(FAILED)
-    except Exception as error:  # noqa: BLE001 - told, and the end of the process
+    except Exception as error:  # noqa: BLE001 - printed, and the process ends
         _print_traceback(error)
         sys.exit(FAILED)
 

@@ -22,13 +22,13 @@ SAME_SIGNAL_SECONDS = 0.3
 """One that is sent to the whole process group comes a second time from its front: both are one request."""
 
 
-def interruptions_are_minded() -> None:
+def start_handling_interruptions() -> None:
     """Make interruptions raise exceptions again: from here on they are caught."""
     if getsignal(SIGINT) is _end:
         signal(SIGINT, default_int_handler)
 
 
-def interruption_is_followed() -> None:
+def ignore_repeated_interruption() -> None:
     """Let the process end undisturbed by the same interruption; a later one ends it at once."""
     if not _handled:
         return

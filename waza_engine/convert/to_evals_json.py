@@ -141,19 +141,23 @@ def _assertions(conversion: Conversion, source: SuiteTask, task: TaskFile) -> It
             conversion.lose(path, place, "it is not required, and every assertion is")
         elif conditions is not None:
             for condition in conditions:
-                yield _typed(conversion, path, place, condition, entry.name if len(conditions) == 1 else "")
+                yield _typed_assertion(
+                    conversion, path, place, condition, entry.name if len(conditions) == 1 else ""
+                )
         elif isinstance(grader.config, PromptConfig):
-            yield from _judged(conversion, path, place, grader.config)
+            yield from _judged_sentences(conversion, path, place, grader.config)
         elif isinstance(grader.config, SkillInvocationConfig):
             conversion.lose(path, place, "a judge decides by the tool calls of the agent", "differs")
             yield from _skill_sentences(grader.config)
         else:
             conversion.lose(path, place, f"`{entry.type}` has no counterpart")
     for condition in expected_conditions(task):
-        yield _typed(conversion, source.path, "expected", condition, "")
+        yield _typed_assertion(conversion, source.path, "expected", condition, "")
 
 
-def _typed(conversion: Conversion, path: Path, place: str, condition: Condition, name: str) -> object:
+def _typed_assertion(
+    conversion: Conversion, path: Path, place: str, condition: Condition, name: str
+) -> object:
     if condition.kind == "exists" and not condition.wanted:
         conversion.lose(path, place, "a judge decides that a file does not exist", "differs")
         return condition.sentence
@@ -169,7 +173,7 @@ def _typed(conversion: Conversion, path: Path, place: str, condition: Condition,
     return {key: value for key, value in found.items() if value}
 
 
-def _judged(conversion: Conversion, path: Path, place: str, config: PromptConfig) -> Iterator[str]:
+def _judged_sentences(conversion: Conversion, path: Path, place: str, config: PromptConfig) -> Iterator[str]:
     yield from config.criteria
     text = "\n".join(filter(None, (config.prompt, config.rubric)))
     if text:

@@ -80,12 +80,12 @@ def to_vally(conversion: Conversion, comments: Mapping[int, Comments], head: lis
         "name": spec.name,
         "description": spec.description,
         "version": spec.version,
-        "defaults": _filled(defaults),
-        "environment": _filled(environment),
+        "defaults": _without_empty(defaults),
+        "environment": _without_empty(environment),
         "scoring": {} if config.pass_score is None else {"threshold": config.pass_score},
         "stimuli": stimuli,
     }
-    conversion.files["eval.yaml"] = yaml_with(_filled(data), places)
+    conversion.files["eval.yaml"] = yaml_with(_without_empty(data), places)
 
 
 def _stimulus(conversion: Conversion, source: SuiteTask, name: str) -> dict[str, Any] | None:
@@ -104,14 +104,14 @@ def _stimulus(conversion: Conversion, source: SuiteTask, name: str) -> dict[str,
     environment = {"files": _files(conversion, source.path, task), "skills": conversion.skill_folders(task)}
     return {
         "origins": [origin for origin, _ in graders],
-        **_filled(
+        **_without_empty(
             {
                 "name": name,
                 "description": task.description or (task.name if task.name != name else ""),
                 **({"turns": [prompt, *turns]} if turns else {"prompt": prompt}),
                 "tags": _tags(conversion, source, task),
                 "timeout": f"{task.timeout_seconds}s" if task.timeout_seconds else "",
-                "environment": _filled(environment),
+                "environment": _without_empty(environment),
                 "rubric": rubric,
                 "graders": named,
             }
@@ -157,13 +157,18 @@ def _counterparts(
     elif isinstance(config, SkillInvocationConfig) and config.mode == "any_order":
         yield (
             "skill-invocation",
-            _filled({"required": list(config.required_skills), "disallowed": list(config.forbidden_skills)}),
+            _without_empty(
+                {"required": list(config.required_skills), "disallowed": list(config.forbidden_skills)}
+            ),
         )
     elif isinstance(config, ToolConstraintConfig) and not config.allow_only:
         conversion.lose(path, place, "Vally's patterns of tools do not ignore case", "differs")
         calls = {"required": config.expect_tools, "disallowed": config.reject_tools}
         if any(calls.values()):
-            yield "tool-calls", _filled({key: list(map(_call, listed)) for key, listed in calls.items()})
+            yield (
+                "tool-calls",
+                _without_empty({key: list(map(_call, listed)) for key, listed in calls.items()}),
+            )
         yield from _limits({"turn-count": config.max_turns, "token-budget": config.max_tokens})
     elif isinstance(config, BehaviorConfig) and not (config.required_tools or config.forbidden_tools):
         yield from _limits({"tool-call-count": config.max_tool_calls, "token-budget": config.max_tokens})
@@ -176,7 +181,7 @@ def _counterparts(
         rated = bool(config.rubric) and not config.prompt and not config.criteria
         scoring: dict[str, Any] = {"scoring": "scale_1_5" if rated else "binary"}
         scoring |= {"threshold": 0.75 if config.threshold is None else config.threshold} if rated else {}
-        yield "prompt", _filled({"prompt": text, "model": config.model, **scoring})
+        yield "prompt", _without_empty({"prompt": text, "model": config.model, **scoring})
     elif not isinstance(grader, ScoreGrader):
         conversion.lose(path, place, f"`{entry.type}` with these options has no counterpart")
 
@@ -207,7 +212,7 @@ def _call(entry: str | ToolPattern) -> object:
         if matcher.model_fields_set != {"regex"} or matcher.regex is None:
             raise GraderError(f"`args.{key}` has no counterpart: Vally takes regular expressions")
         args[key] = matcher.regex
-    return _filled(
+    return _without_empty(
         {"name": entry.tool, "command": entry.command_pattern, "path": entry.path_pattern, "args": args}
     )
 
@@ -235,5 +240,5 @@ def _tags(conversion: Conversion, source: SuiteTask, task: TaskFile) -> dict[str
     return {key: values[0] if len(values) == 1 else values for key, values in tags.items()}
 
 
-def _filled(block: Mapping[str, Any]) -> dict[str, Any]:
+def _without_empty(block: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in block.items() if value not in (None, "", [], {}, ())}

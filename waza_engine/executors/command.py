@@ -327,7 +327,7 @@ class CommandExecutor(Executor):
         turn.close()
         return ExecutionResponse(
             output=turn.output,
-            session=self._remembered(request, history, turn),
+            session=self._store_history(request, history, turn),
             events=turn.events,
             tool_calls=turn.tool_calls,
             skill_invocations=tuple(turn.skills),
@@ -413,7 +413,7 @@ class CommandExecutor(Executor):
             )
         return ()
 
-    def _remembered(self, request: ExecutionRequest, history: tuple[PastTurn, ...], turn: Turn) -> str:
+    def _store_history(self, request: ExecutionRequest, history: tuple[PastTurn, ...], turn: Turn) -> str:
         """Store the conversation, and return its name for the next turn."""
         named = "" if self._adapter.session_mode == "iterative" else turn.session
         session = named or request.session or f"{_UNNAMED}{next(self._numbers)}"

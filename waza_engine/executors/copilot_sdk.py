@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypedDict, cast
+from typing import Any, TypedDict, cast, get_args
 
 from copilot import CopilotClient
 from copilot.generated.rpc import PermissionDecisionReject
@@ -46,10 +46,9 @@ from waza_engine.executors.copilot.runtime import CopilotProvider, Runtime, find
 from waza_engine.executors.registry import register
 from waza_engine.graders.judge import AgentTool
 from waza_engine.mcp.event_loop import LoopThread
+from waza_engine.spec.eval_config import Effort
 from waza_engine.vocabulary import CANCELLED, ModelUsage, Usage, token_counts
 
-Effort = Literal["low", "medium", "high", "xhigh", "max"]
-_EFFORTS: tuple[Effort, ...] = ("low", "medium", "high", "xhigh", "max")
 # Each open session keeps its shells and MCP servers; one that was put aside is read from the disk again.
 _MOST_IDLE = 16
 _REQUEST_SECONDS = 1.0
@@ -113,9 +112,9 @@ class Sessions:
     async def using(self, request: ExecutionRequest) -> AsyncGenerator[OpenSession]:
         """Hold the session of a request during its turn. Raises ``ExecutorError``."""
         if request.session:
-            found = self._open.get(request.session) or await self._continued(request)
+            found = self._open.get(request.session) or await self._resume_session(request)
         else:
-            found = await self._opened(request)
+            found = await self._open_session(request)
         self._open.setdefault(found.id, found)
         try:
             async with found.lock:
@@ -126,15 +125,15 @@ class Sessions:
         finally:
             if request.ephemeral and not request.session:
                 await self._delete(found)
-            await self._put_aside()
+            await self._close_idle()
 
-    async def _opened(self, request: ExecutionRequest) -> OpenSession:
+    async def _open_session(self, request: ExecutionRequest) -> OpenSession:
         options = self._options(request)
         with self._or_refuse("opened no session"):
             session = await self._client.create_session(on_permission_request=_allow, **options)
         return OpenSession(session, request.model, bool(request.tools))
 
-    async def _continued(self, request: ExecutionRequest) -> OpenSession:
+    async def _resume_session(self, request: ExecutionRequest) -> OpenSession:
         options = self._options(request)
         name = request.session or ""
         with self._or_refuse(f"cannot continue the session `{name}`"):
@@ -158,7 +157,7 @@ class Sessions:
         with contextlib.suppress(Exception):
             await asyncio.wait_for(self._client.delete_session(found.id), _REQUEST_SECONDS)
 
-    async def _put_aside(self) -> None:
+    async def _close_idle(self) -> None:
         idle = [found for found in self._open.values() if not found.lock.locked()]
         for found in idle[: max(0, len(idle) - _MOST_IDLE)]:
             self._open.pop(found.id, None)
@@ -278,12 +277,11 @@ def _texts(value: object) -> dict[str, str]:
 
 
 def _effort(written: str) -> Effort:
-    for known in _EFFORTS:
-        if known == written:
-            return known
-    raise ExecutorError(
-        f"`{written}` is no reasoning effort; write one of {', '.join(f'`{known}`' for known in _EFFORTS)}"
-    )
+    known = get_args(Effort)
+    if written not in known:
+        listed = ", ".join(f"`{each}`" for each in known)
+        raise ExecutorError(f"`{written}` is no reasoning effort; write one of {listed}")
+    return cast("Effort", written)
 
 
 _STOP_SECONDS = 1.0

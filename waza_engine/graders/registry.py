@@ -155,7 +155,7 @@ def plugin_problems() -> tuple[str, ...]:
         try:
             with printing_beside():
                 plugin.load()
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - somebody else's must not cost the others
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a broken plug-in must not cost the others
             reason = first_version_advice(str(error)) or f"{type(error).__name__}: {error}"
             problems.append(f"the plug-in `{plugin.name}` ({plugin.value}) cannot be loaded: {reason}")
     return tuple(problems)

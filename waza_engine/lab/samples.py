@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from waza_engine.graders.matching.patterns import PatternError, found
+from waza_engine.graders.matching.patterns import PatternError, is_match
 from waza_engine.spec.re2_adapter import as_parsable
 
 MOST_SAMPLES = 40
@@ -80,7 +80,7 @@ def pattern_samples(pattern: str) -> Sequence[str]:
 
 def _matches(pattern: str, text: str) -> bool:
     try:
-        return found(pattern, text)
+        return is_match(pattern, text)
     except PatternError:
         return False
 

@@ -37,10 +37,10 @@ from waza_engine.scoring.tasks import (
     SuiteSummary,
     TaskScore,
     TrialStatus,
-    borne_out,
     suite_summary,
     task_statistics,
     trial_status,
+    worst_status,
 )
 from waza_engine.scoring.triggers import TriggerMetrics, trigger_metrics
 from waza_engine.vocabulary import (
@@ -199,7 +199,7 @@ def trials(number: int) -> st.SearchStrategy[TrialOutcome]:
 
 def _consistent(trial: TrialOutcome) -> TrialOutcome:
     """Return a trial whose status none of its verdicts contradicts."""
-    status = borne_out(trial.status, [trial_status([said.graded for _, said in verdicts_of(trial)])])
+    status = worst_status(trial.status, [trial_status([said.graded for _, said in verdicts_of(trial)])])
     return replace(trial, status=status, captured_at=trial.captured_at if status in FAILURES else "")
 
 
@@ -231,7 +231,7 @@ def tasks(draw: st.DrawFn) -> TaskOutcome:
     return TaskOutcome(
         id=draw(texts),
         name=draw(texts),
-        status=borne_out(draw(statuses), [trial.status for trial in ran if not trial.stopped]),
+        status=worst_status(draw(statuses), [trial.status for trial in ran if not trial.stopped]),
         trials=ran,
         statistics=task_statistics([trial.score for trial in ran if not trial.stopped]) if counted else None,
         golden=draw(st.booleans()),

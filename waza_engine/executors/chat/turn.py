@@ -131,7 +131,7 @@ class Turn:
         for _ in range(MOST_ROUNDS):
             answer = self._ask()
             self._take(answer)
-            results = list(self._called(answer.calls))
+            results = list(self._execute_calls(answer.calls))
             self._remember(answer, results)
             self._check_progress()
             if not answer.calls or self._request.stops_after(self._skills):
@@ -225,7 +225,7 @@ class Turn:
         )
         self._request.on_answer(PaidAnswer(text, calls, self._usage_of([spent])))
 
-    def _called(self, calls: Sequence[RequestedCall]) -> Iterator[tuple[str, str]]:
+    def _execute_calls(self, calls: Sequence[RequestedCall]) -> Iterator[tuple[str, str]]:
         """Execute tool calls in order; yield their ids and results."""
         for call in calls:
             self._brake.check()

@@ -214,10 +214,10 @@ def rate(rating: Rating, context: GradingContext) -> Verdict:
     """Ask for a rating and return the verdict. Raises ``GraderError``."""
     scale = scale_for(rating.rubric, raw=rating.raw)
     prompt, notes = _question(rating, scale, context)
-    reply, response = asked(rating, prompt, scale, context)
+    reply, response = ask_for_rating(rating, prompt, scale, context)
     score = scale.score(reply.rating)
     passed = reaches(score, rating.threshold)
-    sentence = f"Rated {scale.shown(reply.rating)}" + ("" if scale.words else f" on the scale {scale.text}")
+    sentence = f"Rated {scale.format(reply.rating)}" + ("" if scale.words else f" on the scale {scale.text}")
     if not passed:
         shown, threshold = format_below(score, rating.threshold)
         sentence += f" (score {shown}, the threshold is {threshold})"
@@ -231,7 +231,7 @@ def rate(rating: Rating, context: GradingContext) -> Verdict:
     return Verdict(score, passed, ": ".join(text for text in (sentence, reply.reasoning) if text), details)
 
 
-def asked(rating: Rating, prompt: str, scale: Scale, context: GradingContext) -> tuple[Reply, str]:
+def ask_for_rating(rating: Rating, prompt: str, scale: Scale, context: GradingContext) -> tuple[Reply, str]:
     """Return the judge's reply, parsed and raw. Raises ``GraderError``."""
     try:
         response = ask(
@@ -280,22 +280,22 @@ def scale_for(rubric: Rubric, *, raw: bool = False) -> Scale:
 def reply_instructions(rubric: Rubric, scale: Scale, *, text_reply: bool) -> str:
     """Return the end of the prompt: the form of the answer, unless the rubric defines one itself."""
     if text_reply:
-        return f"End your answer with one line `Score: N`, where N is {scale.asked}."
+        return f"End your answer with one line `Score: N`, where N is {scale.allowed}."
     if rubric.answer:
         fields = "\n".join(
             f"- `{name}`: {about}" if about else f"- `{name}`" for name, about in rubric.answer.items()
         )
-        counts = f"\n\nThe rating is `{rubric.rating_field}`: {scale.asked}." if rubric.rating_field else ""
+        counts = f"\n\nThe rating is `{rubric.rating_field}`: {scale.allowed}." if rubric.rating_field else ""
         return f"Answer with one JSON object and nothing else. Its fields:\n\n{fields}{counts}"
     if re.search(r"\bjson\b", rubric.text, re.IGNORECASE):
         named = _FIELD_IN_TEXT.findall(rubric.text)
         field = "overall_score" if "overall_score" in named else "score" if "score" in named else ""
         field = field or (named[0] if len(set(named)) == 1 else "")
         rating = f"`{field}`" if field else "Every rating"
-        return f"Answer with that JSON object and nothing else. {rating} is {scale.asked}."
+        return f"Answer with that JSON object and nothing else. {rating} is {scale.allowed}."
     return (
         "Answer with one JSON object and nothing else: "
-        f'{{"reasoning": "<why>", "{rubric.rating_field or "score"}": <{scale.asked}>}}'
+        f'{{"reasoning": "<why>", "{rubric.rating_field or "score"}": <{scale.allowed}>}}'
     )
 
 

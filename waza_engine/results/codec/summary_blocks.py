@@ -40,11 +40,11 @@ from waza_engine.scoring.tasks import (
     TaskStatistics,
     TrialScore,
     TrialStatus,
-    borne_out,
     suite_summary,
     task_statistics,
     task_status,
     trial_status,
+    worst_status,
 )
 
 
@@ -200,7 +200,7 @@ def task_of(document: Block, *, resampled: bool = True) -> TaskOutcome:
     trials = tuple(_trials(runs))
     written = written_status(document)
     ended, pass_rate = [trial for trial in trials if not trial.stopped], pass_rate_of(document)
-    status = borne_out(written, [task_status([trial.status for trial in ended], pass_rate)])
+    status = worst_status(written, [task_status([trial.status for trial in ended], pass_rate)])
     doubted = [run.get("status") == "passed" != trial.status for run, trial in zip(runs, trials, strict=True)]
     scores = [trial.score for trial in ended]
     return TaskOutcome(

@@ -39,7 +39,7 @@ from waza_engine.results.record import (
     VerdictStatus,
 )
 from waza_engine.scoring.cost import COUNTS, Cost, added, total_cost
-from waza_engine.scoring.tasks import TrialStatus, borne_out, effective_weight, trial_status
+from waza_engine.scoring.tasks import TrialStatus, effective_weight, trial_status, worst_status
 from waza_engine.vocabulary import (
     KNOWN_ARGUMENTS,
     MEASURES_JUDGES,
@@ -388,7 +388,7 @@ def _status_of(run: Block, verdicts: Mapping[str, Validation], error: str) -> Tr
         return written
     for checkpoint in blocks_of(run.get("checkpoints")):
         graded += [verdict.graded for verdict in verdicts_of(checkpoint).values()]
-    return borne_out(written, [trial_status(graded)])
+    return worst_status(written, [trial_status(graded)])
 
 
 def written_status(block: Block) -> TrialStatus:

@@ -15,7 +15,7 @@ from functools import partial
 from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_engine.graders.matching.nearest import matching_loosened, nearest_text
-from waza_engine.graders.matching.patterns import PatternError, found_everywhere
+from waza_engine.graders.matching.patterns import PatternError, find_all
 from waza_engine.graders.matching.strings import lowered, quoted, shortened
 from waza_engine.graders.registry import BUILT_IN_TYPES
 from waza_engine.markdown import cell, code, fenced, sentence
@@ -599,7 +599,7 @@ def _places(wanted: str, answer: str, *, ignore_case: bool) -> Iterator[tuple[in
 
 def _matches(pattern: str, answer: str) -> list[tuple[int, int]]:
     try:
-        return [place for place in found_everywhere(pattern, answer, MOST_OF_RULE) if place[0] < place[1]]
+        return [place for place in find_all(pattern, answer, MOST_OF_RULE) if place[0] < place[1]]
     except PatternError:
         return []
 
