@@ -67,7 +67,7 @@ class Boundaries:
         folders = suite_boundary(folder, self._roots, self._is_there).folders
         outer = "its folder" if repository_around(folder, self._is_there) is None else "the repository"
         name = "the workspace" if is_open else outer
-        boundary = _CachingBoundary(folders, name, self.links)
+        boundary = _WithCachedLinks(folders, name, self.links)
         if is_open:
             self._workspace = boundary
         return boundary
@@ -76,7 +76,7 @@ class Boundaries:
         return os.path.lexists(path)
 
 
-class _CachingBoundary(Boundary):
+class _WithCachedLinks(Boundary):
     """A boundary that caches the targets of links: only for questions, not for opening files."""
 
     def __init__(self, folders: tuple[str, ...], name: str, links: Links) -> None:
