@@ -122,7 +122,7 @@ async function scenario(page) {
 
   await step("the same again is not run twice, and says so", async () => {
     await editor.command(page, "Waza: Run Suite");
-    await editor.waitUntil(page, "the message", async () => (await editor.notificationsSeen(page)).some((text) => text.includes("alpha › greeter runs already")));
+    await editor.waitUntil(page, "the message", async () => (await editor.notificationsSeen(page)).some((text) => text.includes("alpha › greeter is already running")));
   });
 
   await step("another one of it that is cancelled leaves the first alone", async () => {

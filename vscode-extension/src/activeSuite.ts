@@ -1,19 +1,19 @@
-/** The editor that a command of a suite is about: the one in front, or, when that shows no file, that of a suite which the person chooses. */
+/** Finds the editor for a command about a suite: the active one, or that of a suite that the user chooses. */
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
-import { suiteOf } from "./runnables";
+import { suiteOf } from "./itemIds";
 
-/** As much of an answer of the request `waza/tests` as a list needs; see docs/protocol.md. */
+/** An answer of `waza/tests`, as far as it is used here; see docs/protocol.md. */
 interface Suite {
     readonly id: string;
     readonly label: string;
 }
 
 /**
- * Resolves to the editor of the file in front; from a page, such as that of the walkthrough, to a suite that is opened for it.
+ * Returns the active editor of a file; if something else is in front, such as the walkthrough, opens a suite and returns its editor.
  *
- * @param shownSuite the eval file whose result is in front, when one is
+ * @param shownSuite the eval file of the result page in front, if one is
  */
 export async function editorOfSuite(client: LanguageClient, shownSuite?: string): Promise<vscode.TextEditor | undefined> {
     const active = vscode.window.activeTextEditor;
@@ -24,12 +24,12 @@ export async function editorOfSuite(client: LanguageClient, shownSuite?: string)
     return file === undefined ? undefined : vscode.window.showTextDocument(vscode.Uri.file(file));
 }
 
-/** The eval file of the one suite there is, or of the one chosen among several, those that are open first. */
+/** Returns the eval file of the only suite, or of the one that the user chooses; suites in open tabs are listed first. */
 async function chooseSuite(client: LanguageClient): Promise<string | undefined> {
     const suites = await client.sendRequest<Suite[]>("waza/tests", { parent: null });
     if (suites.length === 0) {
-        const make = "New Suite…";
-        if ((await vscode.window.showInformationMessage("There is no suite in this workspace yet.", make)) === make) {
+        const create = "New Suite…";
+        if ((await vscode.window.showInformationMessage("There is no suite in this workspace yet.", create)) === create) {
             await vscode.commands.executeCommand("waza.createSuite");
         }
         return undefined;

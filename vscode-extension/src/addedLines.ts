@@ -1,11 +1,11 @@
-/** Shows lines that were written into a file on disk: the editor that has the file open reads them a moment later. */
+/** Reveals lines that the server has added to a file on disk; the editor of the file reloads it a moment later. */
 
 import * as vscode from "vscode";
 
-/** How long an editor may take to read a file again. */
+/** How long an editor may take to reload a file. */
 const RELOAD_TIMEOUT_MILLISECONDS = 5_000;
 
-/** Shows the lines that a document has beyond `before`, with the cursor at `text` in them. */
+/** Reveals the lines that were added to a document since `before`, with the cursor at `text` in them. */
 export async function revealAddedLines(document: vscode.TextDocument, before: string, text: string): Promise<void> {
     await waitForReload(document, before);
     const editor = await vscode.window.showTextDocument(document);
@@ -17,7 +17,7 @@ export async function revealAddedLines(document: vscode.TextDocument, before: st
     editor.revealRange(new vscode.Range(first, 0, last, 0), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
 }
 
-/** The first and the last line, counted from 0, that a text has beyond an older one; its first one when there is none. */
+/** Returns the first and the last added line, counted from 0; line 0 if none was added. */
 export function addedLines(before: string, after: string): { readonly first: number; readonly last: number } {
     const [old, now] = [before.split(/\r?\n/u), after.split(/\r?\n/u)];
     const shortest = Math.min(old.length, now.length);
@@ -33,7 +33,7 @@ export function addedLines(before: string, after: string): { readonly first: num
     return last < first ? { first: 0, last: 0 } : { first, last };
 }
 
-/** Resolves when a document is another text than `before`, or will hardly become one. */
+/** Resolves when the text of a document differs from `before`, or after the timeout. */
 async function waitForReload(document: vscode.TextDocument, before: string): Promise<void> {
     await new Promise<void>((resolve) => {
         const done = () => {

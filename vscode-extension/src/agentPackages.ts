@@ -1,18 +1,18 @@
-/** The packages that agents and judges need in addition to the language server: added when a run first needs them. */
+/** Installs the packages that agents and judges need in addition to the language server, when a run first needs them. */
 
 import * as vscode from "vscode";
 import type { Interpreter } from "./interpreters";
-import { plain } from "./messages";
-import { openTerminal } from "./programs";
+import { errorMessage, plain } from "./messages";
 import { PRIVATE, type PrivateEnvironment } from "./privateEnvironment";
+import { openTerminal } from "./programs";
 
 const TITLE = "Waza: installing the packages of agents and judges";
 
 /**
- * Adds it to the private environment; a Python of the user's own gets the command in a terminal, for them to send.
+ * Installs them in the private environment; for any other Python, types the command into a terminal for the user to send.
  *
- * @param command `pip install …`, or that of the tool which made the Python, as the engine says it
- * @returns whether it is there now
+ * @param command `pip install …`, or the command of the tool that created the Python, as the engine reports it
+ * @returns whether the packages were installed
  */
 export async function addAgents(environment: PrivateEnvironment, interpreter: Interpreter, command: string, log: vscode.LogOutputChannel): Promise<boolean> {
     if (interpreter.origin !== PRIVATE) {
@@ -29,7 +29,7 @@ export async function addAgents(environment: PrivateEnvironment, interpreter: In
             });
             return true;
         } catch (error) {
-            const reason = error instanceof Error ? error.message : String(error);
+            const reason = errorMessage(error);
             if (!token.isCancellationRequested) {
                 log.error(`The agent packages were not installed: ${reason}`);
                 void vscode.window.showErrorMessage(plain(`The agent packages were not installed. ${reason}`));

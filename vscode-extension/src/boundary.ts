@@ -1,7 +1,7 @@
 /**
- * The folders that belong to the open files: the author of a suite may have written everything in them.
+ * The boundaries of the open files: folders in which the author of a suite may have written every file.
  *
- * It is the boundary that the server draws for links (`project/boundaries.py`).
+ * The server uses the same boundaries for links (`project/boundaries.py`).
  */
 
 import * as fs from "node:fs";
@@ -9,23 +9,23 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { isSuiteFileName } from "./suiteFiles";
 
-/** How far above a file its suite is searched, and how many links in a row are followed. */
+/** The number of folders above a file in which its suite is searched, and of links that are followed. */
 const [LEVELS_UP, MAX_LINKS] = [10, 40];
 
-/** The open folders, the outermost repository around each, and the boundary of each open file. */
+/** Returns the open folders, the outermost repository around each, and the boundary of each open file. */
 export function boundariesOf(folders: readonly string[], files: readonly string[]): string[] {
-    const around = (location: string, boundary: (location: string) => string | undefined) => [location, realPath(location)].map(boundary);
-    const found = [...folders, ...folders.flatMap((each) => around(each, outermostRepository)), ...files.flatMap((each) => around(each, boundaryOf))];
+    const withRealPath = (location: string, boundary: (location: string) => string | undefined) => [location, realPath(location)].map(boundary);
+    const found = [...folders, ...folders.flatMap((each) => withRealPath(each, outermostRepository)), ...files.flatMap((each) => withRealPath(each, boundaryOf))];
     return [...new Set(found.filter((folder) => folder !== undefined))];
 }
 
-/** The outermost repository around a file, else the folder of its suite; never the home folder or the root. */
+/** Returns the outermost repository around a file, else the folder of its suite, else its own folder; never the home folder or the root. */
 function boundaryOf(file: string): string | undefined {
     const folder = path.dirname(file);
     return outermostRepository(folder) ?? nearestSuiteFolder(folder) ?? projectFoldersAround(folder).find((each) => each === folder);
 }
 
-/** Returns whether a file is in a folder, or is reached through it: a Python finds its packages next to the link that started it. */
+/** Returns whether a file, or a link on the way to it, is in a folder: a Python finds its packages next to the link that started it. */
 export function isReachedThrough(file: string, folder: string): boolean {
     return linkChain(file).some((location) => ancestors(location).some((level) => isSameFile(level, folder)));
 }
@@ -46,13 +46,13 @@ function projectFoldersAround(folder: string): string[] {
     return ancestors(folder).filter((level) => path.dirname(level) !== level && !isSameFile(level, os.homedir()));
 }
 
-/** A path and all folders above it, from the inside out. */
+/** Returns a path and all folders above it, the innermost first. */
 function ancestors(location: string): string[] {
     const above = path.dirname(location);
     return above === location ? [location] : [location, ...ancestors(above)];
 }
 
-/** A path, and where each link leads that it is. */
+/** Returns a path and the target of each link on the way to the real file. */
 function linkChain(file: string): string[] {
     const found: string[] = [];
     for (let location: string | undefined = path.resolve(file); location !== undefined && found.length < MAX_LINKS; ) {
@@ -64,7 +64,7 @@ function linkChain(file: string): string[] {
     return [...found, realPath(file)];
 }
 
-/** By what they are on the disk: the case of letters and short names may differ. */
+/** Compares by inode: the same file may have paths that differ in case, or in short names. */
 function isSameFile(one: string, other: string): boolean {
     if (one === other) {
         return true;

@@ -1,8 +1,8 @@
 /**
- * The connection to the language server of this window: start, restart, stop.
+ * The connection of this window to the language server: starts, restarts and stops it.
  *
- * Restarts come in bursts (a setting, trust, a button at once), so they are serialised, and those that ask while one is
- * waiting share it. The server gets every YAML document: it decides by name and content which ones it diagnoses.
+ * Several restarts may be requested at once (a setting, trust, a button), so they are serialised, and requests during a pending
+ * restart share it. The server gets every YAML document and decides by name and content which ones it diagnoses.
  */
 
 import * as vscode from "vscode";
@@ -15,23 +15,23 @@ import {
     type Executable,
     type LanguageClientOptions,
 } from "vscode-languageclient/node";
-import { SHOW_CHANGE } from "./recordedFileDiffs";
-import { nameSettingsInHint, linkPagesInHover, OPEN_PAGE, diagnosticsMiddleware } from "./documentation";
+import { diagnosticsMiddleware, linkPagesInHover, nameSettingsInHint, OPEN_PAGE } from "./documentation";
 import { FileOperationEdits } from "./fileOperationEdits";
 import type { FoundServer, Interpreter } from "./interpreters";
+import type { LanguageStatus } from "./languageStatus";
 import { registerLensCommands, waitingForServer } from "./lensCommands";
-import { VisibleLenses } from "./visibleLenses";
-import { createFiles, type NewFiles } from "./scaffolding";
 import { confirm, plain } from "./messages";
 import { environmentOfPrograms, GuardedClient } from "./programs";
+import { SHOW_CHANGE } from "./recordedFileDiffs";
 import { GIVEN_UP, Restarts } from "./restartPolicy";
 import type { Runs } from "./runs";
-import { changedSettings, folderSettings, serverSettings } from "./serverSettings";
+import { createFiles, type NewFiles } from "./scaffolding";
 import type { Resolution } from "./serverResolution";
-import type { LanguageStatus } from "./languageStatus";
+import { changedSettings, folderSettings, serverSettings } from "./serverSettings";
 import { EVALS_GLOB, HARNESS_GLOB, SKILL_GLOB } from "./suiteFiles";
 import { TraceChannel } from "./traceChannel";
 import { OPEN_TRIAL } from "./trialDocuments";
+import { VisibleLenses } from "./visibleLenses";
 import { outlinesYaml } from "./yamlCoexistence";
 
 const RESTART = "waza.restartServer";
@@ -50,19 +50,19 @@ export class ServerConnection implements vscode.Disposable {
     private readonly lensCommands = registerLensCommands(() => this.ensureRunning());
     private readonly fileOperationEdits = new FileOperationEdits();
     private readonly marksChanged = new vscode.EventEmitter<{ readonly files: boolean }>();
-    /** Fires when the server is up, and when it knows of other scores; `files` is false when it is lines alone that have others. */
+    /** Fires when the server is up and when scores have changed; `files` is false if only the marks of lines have. */
     readonly onDidChangeMarks = this.marksChanged.event;
     private readonly started = new vscode.EventEmitter<void>();
-    /** Fired whenever a server is up. */
+    /** Fires whenever a server is up. */
     readonly onDidStart = this.started.event;
     private readonly gaveUp = new vscode.EventEmitter<void>();
-    /** Fired when the server stops again and again and is not started any more, and when no Python has it. */
+    /** Fires when the server keeps stopping and is not restarted any more, and when no Python has it. */
     readonly onDidGiveUp = this.gaveUp.event;
 
     /**
-     * @param resolve finds the interpreter; called at every start
-     * @param onMissing called when no interpreter has the server
-     * @param environment variables for the server and its runs, in addition to those of this process; called at every start
+     * @param resolve returns the interpreter; called at every start
+     * @param onMissing called if no interpreter has the server
+     * @param environment returns variables for the server and its runs, in addition to those of this process; called at every start
      */
     constructor(
         private readonly resolve: () => Promise<Resolution>,
@@ -74,40 +74,40 @@ export class ServerConnection implements vscode.Disposable {
         private readonly environment: () => Promise<Record<string, string>>,
     ) {}
 
-    /** The Python that has the server, and runs suites. */
+    /** The Python that runs the server and suites. */
     get interpreter(): Interpreter | undefined {
         return this.server?.interpreter;
     }
 
-    /** The client, when the server is up. */
+    /** The client, while the server is up. */
     get running(): LanguageClient | undefined {
         return this.client?.state === State.Running ? this.client : undefined;
     }
 
-    /** True once a start was requested. */
+    /** True after the first request to start. */
     get isRequested(): boolean {
         return this.requested;
     }
 
-    /** True when it was requested, and no Python had it. */
+    /** True if a start was requested and no Python had the server. */
     get isMissing(): boolean {
         return this.requested && this.server === undefined && this.waiting === undefined;
     }
 
-    /** Starts the server unless that was requested already; resolves when it is up, or cannot be started. */
+    /** Starts the server unless that was requested already; resolves when it is up or cannot be started. */
     async start(): Promise<void> {
         await (this.requested ? this.queue : this.restart());
     }
 
-    /** The client of the server, which is started unless it runs; undefined, and a message, when it cannot be started. */
+    /** Starts the server unless it is up, and returns its client; undefined, after a message, if it cannot be started. */
     readonly ensureRunning = async (): Promise<LanguageClient | undefined> => {
         const isFirst = !this.requested;
         await this.start();
         if (this.client?.state === State.Starting) {
-            await this.client.start().catch(() => undefined); // one that has stopped by itself is on its way back
+            await this.client.start().catch(() => undefined); // it has stopped and is being restarted
         }
         if (this.running === undefined && this.server === undefined && !isFirst) {
-            await this.restart(); // a Python may have been installed meanwhile; else the reason is shown again
+            await this.restart(); // a Python may have been installed since; if not, this shows the reason again
         } else if (this.running === undefined && this.server !== undefined) {
             void this.offerRestart("The Waza language server is not running.");
         }
@@ -121,7 +121,7 @@ export class ServerConnection implements vscode.Disposable {
         return this.reconsider();
     }
 
-    /** Looks for the interpreter again, and restarts the server when it is another one now. */
+    /** Resolves the interpreter again, and restarts the server if it is another one. */
     reconsider(): Promise<void> {
         if (!this.requested) {
             return Promise.resolve();
@@ -140,7 +140,7 @@ export class ServerConnection implements vscode.Disposable {
         return this.waiting;
     }
 
-    /** Tells the server of the settings that have changed, those that it takes while it runs. */
+    /** Sends the changed settings, except those that need a restart. */
     async sendChangedSettings(change: vscode.ConfigurationChangeEvent): Promise<void> {
         const waza = changedSettings(change);
         if (Object.keys(waza).length > 0) {
@@ -148,12 +148,12 @@ export class ServerConnection implements vscode.Disposable {
         }
     }
 
-    /** Tells the server what the settings of the folders say that are open now. */
+    /** Sends the settings of the open folders. */
     sendFolderSettings(): Promise<void> {
         return this.sendSettings(folderSettings());
     }
 
-    /** Stops the server for good, and with it the active runs; resolves when it is gone. */
+    /** Stops the server and its active runs for good. */
     shutDown(): Promise<void> {
         return this.enqueue(() => this.stop());
     }
@@ -200,7 +200,7 @@ export class ServerConnection implements vscode.Disposable {
         client.onRequest("waza/createFiles", (files: NewFiles) => createFiles(client, files));
         client.onDidChangeState((change) => {
             if (this.client !== client) {
-                return; // it is being stopped on purpose
+                return; // this extension stops it
             }
             if (change.newState === State.Running) {
                 this.status.showRunning(server);
@@ -273,13 +273,13 @@ export class ServerConnection implements vscode.Disposable {
         };
         const client = new QuietClient("waza", "Waza", executable, options, () => {
             if (this.client === client) {
-                void this.restart(); // its Python may be gone: search another one, or show why there is none
+                void this.restart(); // its Python may be gone: find another one, or report why there is none
             }
         });
         return limitOnTypeFormattingToYaml(client);
     }
 
-    /** Shows why there is no server, and offers to start it. */
+    /** Shows a message with a button that restarts the server. */
     private async offerRestart(message: string): Promise<void> {
         const chosen = await vscode.window.showErrorMessage(message, RESTART_TITLE, "Show Log");
         if (chosen === RESTART_TITLE) {
@@ -296,17 +296,17 @@ export class ServerConnection implements vscode.Disposable {
     }
 }
 
-/** Returns whether another extension shows the outline of a document: VS Code's own does for JSON. */
+/** Returns whether another extension shows the outline of a document, as VS Code does for JSON. */
 function hasOtherOutline(document: vscode.TextDocument): boolean {
     return document.languageId === "json" || outlinesYaml();
 }
 
-/** A client whose callers report failed starts: its own messages about them only go to the log. */
+/** A client whose caller reports failed starts: its own messages about them go to the log only. */
 class QuietClient extends GuardedClient {
     private isReportedByCaller = false;
     private wasUp = false;
 
-    /** @param onLost called once when a server that was up has stopped and cannot be started again */
+    /** @param onLost called when a server that was up has stopped and cannot be restarted */
     constructor(
         id: string,
         name: string,
@@ -318,7 +318,7 @@ class QuietClient extends GuardedClient {
     }
 
     override async start(): Promise<void> {
-        this.isReportedByCaller = true; // for good when it fails: what comes after that are words about the same
+        this.isReportedByCaller = true; // stays true after a failure, because later messages are about the same
         try {
             await super.start();
             this.isReportedByCaller = false;
@@ -337,7 +337,7 @@ class QuietClient extends GuardedClient {
     }
 }
 
-/** Indents new lines in YAML only: in Markdown other formatters do. */
+/** Limits formatting on Enter to YAML: other extensions format Markdown. */
 function limitOnTypeFormattingToYaml<Client extends LanguageClient>(client: Client): Client {
     const feature = client.getFeature(DocumentOnTypeFormattingRequest.method);
     const initialize = feature.initialize.bind(feature);

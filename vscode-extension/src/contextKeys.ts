@@ -1,4 +1,4 @@
-/** Context keys of the active file for the `when` clauses of the manifest: commands are offered only where they work. */
+/** Sets the context keys of the active file, which the `when` clauses of the manifest use to offer commands only where they work. */
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
@@ -12,10 +12,10 @@ interface SuiteState {
 
 const NO_STATE: SuiteState = { canRun: false, recorded: false };
 const DELAY_MS = 200;
-/** After a keystroke: a person who types does not look at the titles. */
+/** After a keystroke: nobody looks at the title bar while typing. */
 const TYPING_DELAY_MS = 600;
 
-/** Steps of the walkthrough that are done, however that was: by a command, a lens, a key or as one types. */
+/** Marks steps of the walkthrough as done, whether by a command, a lens, a shortcut or an edit. */
 export const completeStep = {
     edited: () => vscode.commands.executeCommand("setContext", "waza:edited", true),
     resultRead: () => vscode.commands.executeCommand("setContext", "waza:resultRead", true),
@@ -28,7 +28,7 @@ export class ContextKeys implements vscode.Disposable {
     private timer: NodeJS.Timeout | undefined;
     private readonly listeners: vscode.Disposable;
 
-    /** @param onKind told what the active file is, `undefined` for one that belongs to no suite */
+    /** @param onKind called with the kind of the active file; undefined for one that belongs to no suite */
     constructor(
         private readonly client: () => LanguageClient | undefined,
         private readonly onKind: (document: vscode.TextDocument, kind: string | undefined) => void = () => undefined,
@@ -47,7 +47,7 @@ export class ContextKeys implements vscode.Disposable {
         );
     }
 
-    /** Asks the server again, soon. */
+    /** Requests the state of the active file after a delay. */
     refresh(delay = DELAY_MS): void {
         clearTimeout(this.timer);
         this.timer = setTimeout(() => void this.update(), delay);
@@ -58,7 +58,7 @@ export class ContextKeys implements vscode.Disposable {
         this.listeners.dispose();
     }
 
-    /** An edit of a recorded suite grades its answers again. */
+    /** Completes the steps that an edit does: an edit of a recorded suite grades its answers again. */
     private completeEditSteps(): void {
         if (this.state.canRun) {
             void completeStep.edited();
@@ -72,14 +72,14 @@ export class ContextKeys implements vscode.Disposable {
         const [document, client] = [vscode.window.activeTextEditor?.document, this.client()];
         const found = document?.uri.scheme === "file" && client !== undefined ? await requestState(client, document) : undefined;
         const state = found ?? NO_STATE;
-        // Until the server has answered about the file in front, the keys ask it themselves: "waza:canRun" may still be about the one before.
+        // "waza:canRun" may still be that of the previous file. Shortcuts therefore also work in files that are not in "waza:known".
         const known = found === undefined || document === undefined ? [] : [document.uri.toString()];
         if (document !== undefined && document === vscode.window.activeTextEditor?.document) {
             this.onKind(document, state.kind);
         }
         const shown = JSON.stringify([state, known]);
         if (document !== vscode.window.activeTextEditor?.document || this.shown === shown) {
-            return; // asked again for the other file
+            return; // the change of the active file has started another request
         }
         this.shown = shown;
         this.state = state;
@@ -89,7 +89,7 @@ export class ContextKeys implements vscode.Disposable {
     }
 }
 
-/** Asks the server about a file; undefined when the server is gone, or has a newer text to read first: then a change follows. */
+/** Requests the state of a file; undefined if the server is gone or rejects the request for an old text, after which another one follows. */
 async function requestState(client: LanguageClient, document: vscode.TextDocument): Promise<SuiteState | undefined> {
     const textDocument = client.code2ProtocolConverter.asTextDocumentIdentifier(document);
     try {

@@ -1,16 +1,17 @@
 /**
- * The pages that the server's hovers and problems link to, shown as pages and not as the text that they are written in.
+ * Opens the documentation pages that hovers and diagnostics link to in VS Code's Markdown preview, at the right heading.
  *
- * Other editors open the file; VS Code would, too, at its first line. Its preview of Markdown goes to the heading.
+ * Without this, VS Code would open the Markdown file as text, at its first line. The same middleware replaces options of the
+ * command line by settings of this extension.
  */
 
 import * as vscode from "vscode";
 import type { Middleware, vsdiag } from "vscode-languageclient/node";
-import { engineOptionsToSettings } from "./runProgress";
+import { engineOptionsToSettings } from "./reasons";
 
 export const OPEN_PAGE = "waza.openPage";
 
-/** Returns `text` with its links to files of Markdown as links to the command that shows them. */
+/** Replaces links to Markdown files by links to the command that opens the preview. */
 export function linkPagesInText(text: string): string {
     return text.replaceAll(/\]\((file:[^\s()]+\.md#[\w-]+)\)/gu, (_, address: string) => {
         const query = encodeURIComponent(JSON.stringify([address])).replaceAll(/[()]/gu, (character) => (character === "(" ? "%28" : "%29"));
@@ -18,7 +19,7 @@ export function linkPagesInText(text: string): string {
     });
 }
 
-/** The same of a hover, with settings for what the engine has options for. */
+/** Does so in a hover, and replaces options by settings. */
 export function linkPagesInHover(hover: vscode.Hover | null | undefined): vscode.Hover | null | undefined {
     for (const content of hover?.contents ?? []) {
         if (content instanceof vscode.MarkdownString) {
@@ -28,7 +29,7 @@ export function linkPagesInHover(hover: vscode.Hover | null | undefined): vscode
     return hover;
 }
 
-/** A hint that also mentions settings: it is returned entirely, or the tooltip follows later. */
+/** Replaces options by settings in an inlay hint; its tooltip may be resolved later. */
 export function nameSettingsInHint(hint: vscode.InlayHint): vscode.InlayHint {
     const parts = typeof hint.label === "string" ? [] : hint.label;
     if (typeof hint.label === "string") {
@@ -47,7 +48,7 @@ export function nameSettingsInHint(hint: vscode.InlayHint): vscode.InlayHint {
     return hint;
 }
 
-/** The same of problems: their codes link to the page that explains them, and they speak of settings. They come pushed, pulled, and of the workspace in parts. */
+/** Does both in diagnostics, whether they are pushed, pulled, or streamed for the workspace. */
 export const diagnosticsMiddleware: Middleware = {
     handleDiagnostics: (uri, problems, next) => {
         next(uri, problems.map(linkPageOf));
@@ -78,7 +79,7 @@ function linkPageOf(problem: vscode.Diagnostic): vscode.Diagnostic {
     return problem;
 }
 
-/** Shows a page at its heading; without VS Code's own preview as text. */
+/** Opens a page at its heading; as text if VS Code's Markdown preview is disabled. */
 export async function openPage(address: string): Promise<void> {
     const page = vscode.Uri.parse(address, true);
     if (page.scheme !== "file" || !page.path.endsWith(".md")) {

@@ -1,9 +1,9 @@
 /**
- * Enter in a suite file: the next line begins below the key before it, not below the dash in front of that.
+ * Indents the line after Enter in a suite file to the key of the previous line, not to the dash before the key.
  *
- * The server says the same (`textDocument/onTypeFormatting`) and knows more, but its answer comes after the key is
- * pressed, and a fast hand loses it. The rules belong to the language, so they are there only while the active editor
- * shows a suite file: other YAML stays as it was.
+ * The server does the same and more (`textDocument/onTypeFormatting`), but its answer arrives after the key press, and VS Code drops
+ * it if the user types on. Enter rules apply to a whole language, so they are registered only while the active editor shows a suite
+ * file; other YAML is not affected.
  */
 
 import * as vscode from "vscode";
@@ -11,14 +11,14 @@ import * as vscode from "vscode";
 const KEY = String.raw`(?:[\w.-]+|"[^"]*"|'[^']*'):`;
 const VALUE = String.raw`[^\s#|>\[{].*`;
 
-/** Rules from the text of a line up to the cursor to the indentation of the next one; `behindDash` is how far below the dash it begins. */
+/** The text of a line up to the cursor, and the indentation of the next line in addition to that of the dash. */
 const RULES: readonly { readonly line: RegExp; readonly indentation: string }[] = [
     { line: new RegExp(`^\\s*- ${KEY}\\s+${VALUE}$`), indentation: "  " },
     { line: new RegExp(`^\\s*- ${KEY}\\s*(?:[|>][-+0-9]*)?\\s*$`), indentation: "    " },
     { line: new RegExp(`^\\s*${KEY}\\s*[|>][-+0-9]*\\s*$`), indentation: "  " },
 ];
 
-/** Keeps the rules of YAML as the active editor needs them. */
+/** Registers the rules while the active editor needs them. */
 export class EnterRules implements vscode.Disposable {
     private rules: vscode.Disposable | undefined;
     private readonly subscriptions: vscode.Disposable[];

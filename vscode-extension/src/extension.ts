@@ -1,51 +1,53 @@
 /**
- * The editor's end of the Waza language server.
+ * The VS Code client of the Waza language server.
  *
- * Architecture invariant: no knowledge of suites here beyond which files may be one; validation, completion, lenses and
- * scores come from the server, so that other editors get the same. No telemetry.
+ * Architecture invariant: the client knows nothing of suites except which files may belong to one. Validation, completion, lenses
+ * and scores come from the server, so that other editors get the same. There is no telemetry.
  */
 
 import * as path from "node:path";
 import * as vscode from "vscode";
+import type { LanguageClient } from "vscode-languageclient/node";
 import { editorOfSuite } from "./activeSuite";
 import { addAgents } from "./agentPackages";
-import { registerRecordedFileDiffs } from "./recordedFileDiffs";
 import { ServerConnection } from "./client";
-import { ContextKeys, completeStep } from "./contextKeys";
+import { completeStep, ContextKeys } from "./contextKeys";
 import { openPage } from "./documentation";
 import { EnterRules } from "./enterRules";
-import { createEnvironment, MACHINE, offerPrivateEnvironment, reportMissingServer, selectInterpreter, hideMissingServerMessages } from "./interpreterPrompts";
-import { createGrader, createSuite, createTask, saveRecordAsTask } from "./scaffolding";
-import { Marks } from "./marks";
+import { createEnvironment, hideMissingServerMessages, MACHINE, offerPrivateEnvironment, reportMissingServer, selectInterpreter } from "./interpreterPrompts";
 import { InterruptedRuns } from "./interruptedRuns";
+import { recordedItemOf, titleOf } from "./itemIds";
+import { LanguageStatus } from "./languageStatus";
+import { Marks } from "./marks";
+import { runMutationTesting } from "./mutationTesting";
+import { openGrader } from "./openGrader";
 import { PRIVATE, PrivateEnvironment } from "./privateEnvironment";
 import { registerMcpServers, registerTasks } from "./programs";
 import { ProviderKeys } from "./providerKeys";
 import { onDidSelectEnvironment } from "./pythonExtension";
-import { runnableAt, runnablesIn, titleOf } from "./runnables";
-import { itemIdOf, recordOf, recordedItemOf, RunComparisons } from "./runComparisons";
+import type { FileLocation } from "./reasons";
+import { registerRecordedFileDiffs } from "./recordedFileDiffs";
 import { ResultPage } from "./resultPage";
 import { reviewAnswers } from "./reviews";
+import { itemIdOf, recordOf, RunComparisons } from "./runComparisons";
 import { RunLog } from "./runLog";
+import { runnableAt, runnablesIn } from "./runnables";
 import { chooseExecutor, chooseRunOptions, logIn } from "./runOptionPrompts";
-import { runEnvironment, runOptions, invalidSetting } from "./runSettings";
-import { openGrader } from "./openGrader";
 import { Runs } from "./runs";
+import { invalidSetting, runEnvironment, runOptions } from "./runSettings";
 import { RunStatusBar } from "./runStatus";
-import type { FileLocation } from "./runProgress";
+import { createGrader, createSuite, createTask, saveRecordAsTask } from "./scaffolding";
 import { resolveServer } from "./serverResolution";
+import { isSkillFile, looksLikeSuiteFile, NAMED_EVALS_GLOB, NAMED_PROMPTS_GLOB, SKILL_GLOB, SUITE_FILE_GLOB } from "./suiteFiles";
+import { TestExplorer } from "./testing/explorer";
 import { TrialDocuments } from "./trialDocuments";
 import { openWorkspace } from "./trialWorkspaces";
-import { LanguageStatus } from "./languageStatus";
-import { runMutationTesting } from "./mutationTesting";
 import { isTrustedFor, RESULTS_NEED_TRUST, RUNS_NEED_TRUST } from "./trust";
-import { TestExplorer } from "./testing/explorer";
-import { isSkillFile, looksLikeSuiteFile, NAMED_EVALS_GLOB, NAMED_PROMPTS_GLOB, SKILL_GLOB, SUITE_FILE_GLOB } from "./suiteFiles";
 import { silenceYamlExtension } from "./yamlCoexistence";
 
 let connection: ServerConnection | undefined;
-let openRuns: InterruptedRuns | undefined;
-/** Resolves when it is known whether the workspace needs a server. */
+let interruptedRuns: InterruptedRuns | undefined;
+/** Resolves when the extension has decided whether the workspace needs a server. */
 let startDecision: Promise<void> = Promise.resolve();
 
 export function activate(context: vscode.ExtensionContext): void {
@@ -58,7 +60,7 @@ export function activate(context: vscode.ExtensionContext): void {
         (suite, chosen) => invalidSetting((name) => runSettings(suite).get(name), chosen),
     );
     const keys = new ProviderKeys(context);
-    // Python imports from the folder it starts in, so that must be one of ours and not the workspace.
+    // Python imports modules from the folder that it starts in: a folder of the workspace could run foreign code.
     const workingDirectory = context.extensionPath;
     const storage = context.globalStorageUri.fsPath;
     const environment = new PrivateEnvironment(storage, path.join(context.extensionPath, "bundled"), MACHINE, log);
@@ -66,12 +68,12 @@ export function activate(context: vscode.ExtensionContext): void {
     let wasReported = false;
     const resolve = async () => {
         const resolution = await resolveServer(environment, workingDirectory, log);
-        const isItsTurn = resolution.setting === undefined && (resolution.server === undefined || resolution.server.interpreter.origin === PRIVATE);
+        const isSelected = resolution.setting === undefined && (resolution.server === undefined || resolution.server.interpreter.origin === PRIVATE);
         wasReported = false;
-        if (!isItsTurn || !environment.isOutdated) {
+        if (!isSelected || !environment.isOutdated) {
             return resolution;
         }
-        const fallbackNote = resolution.server === undefined ? "" : ` Until then the older server is used.`;
+        const fallbackNote = resolution.server === undefined ? "" : " Until then the older server is used.";
         if (await createEnvironment(environment, workingDirectory, log, fallbackNote)) {
             return resolveServer(environment, workingDirectory, log);
         }
@@ -106,15 +108,15 @@ export function activate(context: vscode.ExtensionContext): void {
         return server.running;
     };
     const runStatusBar = new RunStatusBar((requests) => void runs.runEach(() => server.running, requests));
-    const interruptedRunIds = new InterruptedRuns(context.workspaceState);
-    openRuns = interruptedRunIds;
-    void interruptedRunIds.takeInterrupted().then((ids) => {
+    const storedRuns = new InterruptedRuns(context.workspaceState);
+    interruptedRuns = storedRuns;
+    void storedRuns.takeInterrupted().then((ids) => {
         ids.forEach((id) => {
             runStatusBar.showInterrupted(id);
             log.warn(`The run of ${id} was interrupted when its window was closed; its finished tasks were saved.`);
         });
     });
-    const results = new RunComparisons(() => server.running);
+    const comparisons = new RunComparisons(() => server.running);
     const page = new ResultPage(() => server.running, connect, context.extensionUri, context.workspaceState);
     const tests = new TestExplorer(() => server.running, server.ensureRunning, runs, (title, id) => chooseRunOptions(context, title, id, server.running));
 
@@ -122,14 +124,29 @@ export function activate(context: vscode.ExtensionContext): void {
     const followPythonExtension = () =>
         void onDidSelectEnvironment(() => void runs.whenIdle().then(() => server.reconsider())).then((listener) => listener && context.subscriptions.push(listener));
 
-    const command = (id: string, action: (...argument: never[]) => unknown) => vscode.commands.registerCommand(`waza.${id}`, action);
+    const command = (id: string, action: (...args: never[]) => unknown) => vscode.commands.registerCommand(`waza.${id}`, action);
+    const suiteCommand = (id: string, action: (client: LanguageClient, suite: string) => Promise<unknown>) =>
+        command(id, async () => {
+            const [suite, client] = [await runnableToRun(server, "suite"), server.running];
+            if (client !== undefined && suite !== undefined) {
+                await action(client, suite);
+            }
+        });
+    const resultCommand = (id: string, action: (client: LanguageClient, item: string) => Promise<unknown>) =>
+        command(id, async (argument: unknown) => {
+            const item = await recordedItem(server, argument);
+            const client = item === undefined ? undefined : await server.ensureRunning();
+            if (item !== undefined && client !== undefined) {
+                await action(client, item);
+            }
+        });
     context.subscriptions.push(
         log,
         status,
         server,
         tests,
         runStatusBar,
-        results,
+        comparisons,
         page,
         runs.addView(({ id }) => page.view(id)),
         runs.regrades.onDidEnd((regraded) => {
@@ -137,10 +154,10 @@ export function activate(context: vscode.ExtensionContext): void {
             page.refreshSoon();
             void completeStep.regraded();
         }),
-        runs.addView(({ id }) => interruptedRunIds.view(id)),
-        runs.addView((request, together) => runStatusBar.viewOf(request, together)),
-        runs.onDidEndBatch((together) => {
-            runStatusBar.showBatch(together);
+        runs.addView(({ id }) => storedRuns.view(id)),
+        runs.addView((request, batch) => runStatusBar.viewOf(request, batch)),
+        runs.onDidEndBatch((batch) => {
+            runStatusBar.showBatch(batch);
         }),
         runs.addView((request) => new RunLog(log, request)),
         server.onDidStart(() => void hideMissingServerMessages()),
@@ -168,8 +185,8 @@ export function activate(context: vscode.ExtensionContext): void {
             }
         }),
         new EnterRules(isSuiteFile),
-        registerTasks(async (reach) => {
-            if (reach) {
+        registerTasks(async (startServer) => {
+            if (startServer) {
                 await server.ensureRunning();
             }
             return server.interpreter;
@@ -186,19 +203,14 @@ export function activate(context: vscode.ExtensionContext): void {
         command("cancelRun", () => {
             runs.cancelAll();
         }),
-        command("runSuite", openFileFirst(() => run(server, runs, "suite", page.suiteInFront))),
+        command("runSuite", openFileFirst(() => run(server, runs, "suite", page.activeSuite))),
         command("runAtCursor", () => run(server, runs, "cursor")),
-        command("runAffectedTasks", async () => {
-            const [id, client] = [await runnableToRun(server, "suite"), server.running];
-            if (client !== undefined && id !== undefined) {
-                await runs.runAffected(client, id);
-            }
-        }),
+        suiteCommand("runAffectedTasks", (client, suite) => runs.runAffected(client, suite)),
         command("runWith", async (argument: unknown) => {
             await runWith(server, runs, context, itemIdOf(argument));
         }),
         command("createSuite", (argument: unknown) => createSuite(server.ensureRunning, argument instanceof vscode.Uri ? argument : undefined)),
-        command("createTask", openFileFirst(() => createTask(server.ensureRunning, page.suiteInFront))),
+        command("createTask", openFileFirst(() => createTask(server.ensureRunning, page.activeSuite))),
         command("createGrader", () => createGrader(server.ensureRunning)),
         command("setProviderKey", async (variable?: string) => {
             if ((await keys.askForKey(variable)) && server.isRequested) {
@@ -208,29 +220,13 @@ export function activate(context: vscode.ExtensionContext): void {
         command("openResult", openFileFirst(async (argument: unknown) => {
             const id = await recordedItem(server, argument);
             if (id !== undefined) {
-                await page.open(recordedItemOf(id)); // that of a trial or a grader is on the page of its task
+                await page.open(recordedItemOf(id)); // the page of a task includes its trials and graders
             }
         })),
-        command("measureStrength", async () => {
-            const [id, client] = [await runnableToRun(server, "suite"), server.running];
-            if (client !== undefined && id !== undefined) {
-                await runMutationTesting(client, id);
-            }
-        }),
-        command("reviewAnswers", async (argument: unknown) => {
-            const id = await recordedItem(server, argument);
-            const client = id === undefined ? undefined : await server.ensureRunning();
-            if (id !== undefined && client !== undefined) {
-                await reviewAnswers(client, id, (answer) => page.open(recordedItemOf(answer)));
-            }
-        }),
-        command("compareResults", async (argument: unknown) => {
-            const id = await recordedItem(server, argument);
-            const client = id === undefined ? undefined : await server.ensureRunning();
-            if (id !== undefined && client !== undefined) {
-                await results.compare(client, id);
-            }
-        }),
+        suiteCommand("measureStrength", runMutationTesting),
+        resultCommand("reviewAnswers", (client, item) => reviewAnswers(client, item, (answer) => page.open(recordedItemOf(answer)))),
+        resultCommand("compareResults", (client, item) => comparisons.compare(client, item)),
+        resultCommand("openWorkspace", openWorkspace),
         command("openJudged", async ({ task, grader }: { readonly task: string; readonly grader: string }) => {
             const client = await server.ensureRunning();
             if (client !== undefined) {
@@ -241,13 +237,6 @@ export function activate(context: vscode.ExtensionContext): void {
             const id = await recordedItem(server, argument);
             if (id !== undefined) {
                 await saveRecordAsTask(server.ensureRunning, id, recordOf(argument));
-            }
-        }),
-        command("openWorkspace", async (argument: unknown) => {
-            const id = await recordedItem(server, argument);
-            const client = id === undefined ? undefined : await server.ensureRunning();
-            if (id !== undefined && client !== undefined) {
-                await openWorkspace(client, id);
             }
         }),
         command("addAgents", (packages: string) => {
@@ -281,7 +270,7 @@ export function activate(context: vscode.ExtensionContext): void {
         }),
         vscode.window.onDidChangeWindowState(({ focused }) => {
             if (focused && server.isMissing) {
-                void server.reconsider(); // who comes back from a terminal may have installed it there
+                void server.reconsider(); // the user may have installed it in a terminal
             }
         }),
         vscode.workspace.onDidGrantWorkspaceTrust(() => {
@@ -297,11 +286,11 @@ export function activate(context: vscode.ExtensionContext): void {
 }
 
 export async function deactivate(): Promise<void> {
-    openRuns?.close();
+    interruptedRuns?.close();
     await connection?.shutDown();
 }
 
-/** Any YAML file activates the extension; a server, and questions about Python, need a suite or a skill. */
+/** Starts the server for the first suite or skill: any YAML file activates the extension, and most need neither a server nor a Python. */
 async function startWithFirstSuiteFile(context: vscode.ExtensionContext, server: ServerConnection): Promise<void> {
     const startFor = (document: vscode.TextDocument) => {
         if (!server.isRequested && (isSuiteFile(document) || isSkillFile(document.uri.fsPath))) {
@@ -327,7 +316,7 @@ function isSuiteFile(document: vscode.TextDocument): boolean {
     return ["yaml", "json", "jsonl"].includes(document.languageId) && looksLikeSuiteFile(document.uri.fsPath, document.getText());
 }
 
-/** Other tools name files `eval.yaml` too, so the text of some is read. */
+/** Returns whether the workspace has a suite or a skill. Other tools name files `eval.yaml` too, so their text is read. */
 async function workspaceHasSuite(): Promise<boolean> {
     if ((await vscode.workspace.findFiles(SKILL_GLOB, "**/node_modules/**", 1)).length > 0) {
         return true;
@@ -342,17 +331,17 @@ async function workspaceHasSuite(): Promise<boolean> {
     return false;
 }
 
-/** The id of the suite of the active file, or of the item at its cursor; without one a message says why, `nothing` if the file has none. */
-async function runnableInEditor(server: ServerConnection, what: "suite" | "cursor", noneMessage: string, shown?: string): Promise<string | undefined> {
+/** Returns the id of the suite of the active file, or of the item at its cursor; undefined after a message if there is none. */
+async function runnableInEditor(server: ServerConnection, what: "suite" | "cursor", noneMessage: string, shownSuite?: string): Promise<string | undefined> {
     await startDecision;
-    if (!server.isRequested && shown === undefined && vscode.window.activeTextEditor !== undefined) {
-        void vscode.window.showInformationMessage(noneMessage); // a shortcut, in a file that is none of ours
+    if (!server.isRequested && shownSuite === undefined && vscode.window.activeTextEditor !== undefined) {
+        void vscode.window.showInformationMessage(noneMessage); // a shortcut was pressed in a file of another kind
         return undefined;
     }
-    const client = await server.ensureRunning(); // a command may be quicker than a server that has just begun
-    const editor = client === undefined ? undefined : await editorOfSuite(client, shown);
+    const client = await server.ensureRunning(); // a command may come before the server is up
+    const editor = client === undefined ? undefined : await editorOfSuite(client, shownSuite);
     if (client === undefined || editor === undefined) {
-        return undefined; // there is no server, or the person has chosen no suite
+        return undefined; // there is no server, or the user has chosen no suite
     }
     const id = runnableAt(await runnablesIn(client, editor.document), what, editor.selection.active.line);
     if (id === undefined) {
@@ -361,20 +350,20 @@ async function runnableInEditor(server: ServerConnection, what: "suite" | "curso
     return id;
 }
 
-/** The id of the item to run in the active file; without one a message says why. */
-function runnableToRun(server: ServerConnection, what: "suite" | "cursor", shown?: string): Promise<string | undefined> {
-    return runnableInEditor(server, what, "There is nothing to run in this file.", shown);
+/** Returns the id of the item to run in the active file; undefined after a message if there is none. */
+function runnableToRun(server: ServerConnection, what: "suite" | "cursor", shownSuite?: string): Promise<string | undefined> {
+    return runnableInEditor(server, what, "There is nothing to run in this file.", shownSuite);
 }
 
-/** The id in the argument of a results command, else of the item at the cursor; without one, or without trust, a message says why. */
+/** Returns the id in the argument of a command about results, else of the item at the cursor; undefined after a message. */
 async function recordedItem(server: ServerConnection, argument: unknown): Promise<string | undefined> {
     if (!isTrustedFor(RESULTS_NEED_TRUST)) {
         return undefined;
     }
-    return itemIdOf(argument) ?? (await runnableInEditor(server, "cursor", "Open a suite file first: a result is that of a suite or a task."));
+    return itemIdOf(argument) ?? (await runnableInEditor(server, "cursor", "Open a suite file first: results belong to suites and tasks."));
 }
 
-/** A command that is also in the Explorer: there it is given the file that it is about, which is opened first. */
+/** Opens the file that the Explorer passes to a command before the action runs. */
 function openFileFirst(action: (argument: unknown) => unknown): (argument: unknown) => Promise<unknown> {
     return async (argument) => {
         if (argument instanceof vscode.Uri && argument.toString() !== vscode.window.activeTextEditor?.document.uri.toString()) {
@@ -384,15 +373,15 @@ function openFileFirst(action: (argument: unknown) => unknown): (argument: unkno
     };
 }
 
-/** Runs the suite of the active file, or the item at its cursor; `shown` is the eval file whose result is in front, when one is. */
-async function run(server: ServerConnection, runs: Runs, what: "suite" | "cursor", shown?: string): Promise<void> {
-    const [id, client] = [await runnableToRun(server, what, shown), server.running];
+/** Runs the suite of the active file, or the item at its cursor. A result page in front counts as its eval file, `shown`. */
+async function run(server: ServerConnection, runs: Runs, what: "suite" | "cursor", shownSuite?: string): Promise<void> {
+    const [id, client] = [await runnableToRun(server, what, shownSuite), server.running];
     if (client !== undefined && id !== undefined) {
         await runs.run(client, { id });
     }
 }
 
-/** Asks for the options of a run, and starts it: of the item that a lens names, or of the item at the cursor. */
+/** Asks for the options of a run and starts it, for the item that a lens passes or the item at the cursor. */
 async function runWith(server: ServerConnection, runs: Runs, context: vscode.ExtensionContext, argument: string | undefined): Promise<void> {
     if (!isTrustedFor(RUNS_NEED_TRUST)) {
         return;

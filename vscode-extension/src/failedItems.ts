@@ -1,7 +1,7 @@
-/** The failed items of a run, so that only these are run again: failures of other runs in the window cost nothing. */
+/** Collects the failed items of one run, so that "Re-run Failed" runs only these. */
 
-import { kindOf } from "./runnables";
-import { concludedVerdict, verdictOf, type RunEvent, type Verdict } from "./runEvents";
+import { kindOf } from "./itemIds";
+import { concludedVerdict, type RunEvent, type Verdict, verdictOf } from "./runEvents";
 import type { RunRequest } from "./runs";
 import { plannedRuns } from "./testing/plan";
 
@@ -21,20 +21,20 @@ export class FailedItems {
         }
     }
 
-    /** Hears of a later run: what has passed there needs no other one. */
+    /** Takes an event of a later run: items that pass there are not run again. */
     takeLaterEvent(event: RunEvent): void {
         const isLast = finalVerdict(event) === "passed" && this.ids.delete(event.item ?? "") && this.ids.size === 0;
         this.haveAllPassed ||= isLast;
     }
 
-    /** True if a task or a prompt itself has failed. */
+    /** True if a task or a prompt has failed and has not passed since. */
     get hasAny(): boolean {
         return this.ids.size > 0;
     }
 
     /**
-     * The runs of the items that still fail, with the settings of then: none when no task or prompt itself has failed, or when all
-     * have passed since. An empty list never means all.
+     * Returns the runs of the items that still fail, with the settings at that time. An empty list means that there is nothing to run,
+     * never the whole suite.
      */
     requests(): RunRequest[] {
         const { id } = this.request;
@@ -42,7 +42,7 @@ export class FailedItems {
     }
 }
 
-/** How a task as a whole, or a prompt, has ended; undefined when the event is of anything else. */
+/** Returns the verdict in the event that ends a task or a prompt; undefined for any other event, such as the end of a trial. */
 function finalVerdict(event: RunEvent): Verdict | undefined {
     if (event.item === undefined || event.baseline === true || !END_KINDS.has(event.kind) || (event.kind !== "tried" && event.trial !== undefined)) {
         return undefined;

@@ -1,6 +1,8 @@
 /**
- * Suites that name a file change with it when it is renamed, moved or deleted in the Explorer. VS Code saves the edits of a refactoring
- * (`files.refactoring.autoSave`), but not these: left unsaved, a suite on disk would name a file that no longer exists.
+ * Saves the edits that the server makes in suites when a file that they name is renamed, moved or deleted in the Explorer.
+ *
+ * VS Code saves the edits of a refactoring (`files.refactoring.autoSave`), but not these: left unsaved, a suite on disk would name a
+ * file that no longer exists.
  */
 
 import * as path from "node:path";
@@ -9,23 +11,23 @@ import type { Middleware } from "vscode-languageclient/node";
 
 type Renames = readonly Parameters<typeof pathAfterRename>[1][];
 
-/** The files that were renamed or deleted in the Explorer, and the texts of the suites that changed with them. */
+/** A rename or deletion in the Explorer, and the texts of the suites that changed with it. */
 interface Change {
     readonly renames: Renames;
     readonly deleted: readonly string[];
     readonly texts: readonly { readonly file: string; readonly before: string; readonly after: string }[];
 }
 
-/** Changes that can be undone. */
+/** The number of changes that can be undone. */
 const MAX_CHANGES = 20;
 
 export class FileOperationEdits implements vscode.Disposable {
     private readonly listeners: vscode.Disposable;
-    /** The texts of the files that are edited with the current move; files with unsaved changes before are left for the person to save. */
+    /** The earlier texts of the files that the current operation edits; files that had unsaved changes are left for the user to save. */
     private readonly edited = new Map<string, string>();
-    /** VS Code has asked what changes with a move: one that it has not asked about is undone or done again. */
+    /** True if VS Code has requested the edits of the current operation; it does not for an undo or a redo. */
     private isAnnounced = false;
-    /** The newest first. */
+    /** Newest first. */
     private readonly changes: Change[] = [];
 
     constructor() {
@@ -40,7 +42,7 @@ export class FileOperationEdits implements vscode.Disposable {
         );
     }
 
-    /** Looks on at the edits that the server answers with. */
+    /** Remembers the texts before the edits that the server returns. */
     readonly middleware: NonNullable<Middleware["workspace"]> = {
         willRenameFiles: async (event, next) => this.prepare(await next(event)),
         willDeleteFiles: async (event, next) => this.prepare(await next(event)),
@@ -52,7 +54,7 @@ export class FileOperationEdits implements vscode.Disposable {
 
     private async prepare<Edit extends vscode.WorkspaceEdit | null | undefined>(edit: Edit): Promise<Edit> {
         const unsaved = new Set(vscode.workspace.textDocuments.filter(({ isDirty }) => isDirty).map(({ uri }) => uri.fsPath));
-        this.edited.clear(); // of one that was given up
+        this.edited.clear(); // the previous operation may have been cancelled
         this.isAnnounced = true;
         if (vscode.workspace.getConfiguration("files.refactoring").get<boolean>("autoSave") !== false) {
             for (const [uri] of edit?.entries() ?? []) {
@@ -85,7 +87,7 @@ export class FileOperationEdits implements vscode.Disposable {
         }
     }
 
-    /** Saves what has changed with a move, where the person has not left it out. */
+    /** Saves the files that the operation has changed; in the preview the user may have excluded some. */
     private async save(renames: Renames, deleted: readonly string[]): Promise<void> {
         const before = new Map([...this.edited].map(([file, text]) => [renames.reduce(pathAfterRename, file), text]));
         this.edited.clear();
@@ -97,16 +99,16 @@ export class FileOperationEdits implements vscode.Disposable {
         await Promise.all(changed.map((document) => document.save()));
     }
 
-    /** Takes the edits of a change back, or makes them again: VS Code does so with the files alone, for those edits were saved. */
-    private async replaceTexts(change: Change | undefined, now: "before" | "after", then: "before" | "after", renames: Renames = []): Promise<void> {
+    /** Reverts or repeats the edits of an operation: VS Code undoes only the move of the files, because the edits were saved. */
+    private async replaceTexts(change: Change | undefined, expected: "before" | "after", replacement: "before" | "after", renames: Renames = []): Promise<void> {
         for (const text of change?.texts ?? []) {
             const document = await vscode.workspace.openTextDocument(vscode.Uri.file(renames.reduce(pathAfterRename, text.file)));
-            if (document.getText() === text[now]) {
+            if (document.getText() === text[expected]) {
                 const edit = new vscode.WorkspaceEdit();
-                edit.replace(document.uri, new vscode.Range(0, 0, document.lineCount, 0), text[then]);
+                edit.replace(document.uri, new vscode.Range(0, 0, document.lineCount, 0), text[replacement]);
                 await vscode.workspace.applyEdit(edit);
             }
-            if (document.isDirty && document.getText() === text[then]) {
+            if (document.isDirty && document.getText() === text[replacement]) {
                 await document.save();
             }
         }
@@ -118,7 +120,7 @@ function isSameRenames(some: Renames, others: Renames): boolean {
     return one === other && some.length > 0;
 }
 
-/** Where a file is after a rename of it, or of a folder around it. */
+/** Returns the path of a file after a rename of the file or of a folder around it. */
 function pathAfterRename(file: string, { oldUri, newUri }: { readonly oldUri: vscode.Uri; readonly newUri: vscode.Uri }): string {
     const [from, to] = [oldUri.fsPath, newUri.fsPath];
     return file === from || file.startsWith(from + path.sep) ? to + file.slice(from.length) : file;

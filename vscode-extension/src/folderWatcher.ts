@@ -1,6 +1,4 @@
-/**
- * Folders that come or go outside of the editor: VS Code reports only the folder, which a watcher for suite files does not match.
- */
+/** Reports folders with suites that are created or deleted outside of VS Code: its watchers for suite files do not see the files in them. */
 
 import * as path from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -8,14 +6,14 @@ import * as vscode from "vscode";
 import { DidCreateFilesNotification, DidDeleteFilesNotification, type LanguageClient } from "vscode-languageclient/node";
 
 const COLLECT_MILLISECONDS = 500;
-/** Names that are asked whether they are folders: a build makes more files than that, and none of a suite. */
+/** The most new paths that are checked for being folders: a build creates more files than this, and no suites. */
 const MAX_CHECKED = 500;
-/** Folders that are looked into one by one: where a checkout makes more, the server looks at all files of the window instead. */
+/** The most new folders that are searched one by one: after a larger checkout the server reads the whole workspace again. */
 const MAX_SEARCHED = 50;
 const SUITE_FILES = "**/{*.yaml,*.yml,SKILL.md}";
-/** Files of suites, which other watchers report; everything else may be a folder, with a dot in its name or without. */
+/** Files that other watchers report; any other path may be a folder, even with a dot in its name. */
 const SUITE_FILE = /(?:\.ya?ml|[/\\]SKILL\.md)$/u;
-/** Folders full of files that belong to no suite and are reported one by one. */
+/** Folders with many files, none of a suite, which VS Code reports one by one. */
 const IGNORED = /[/\\](?:node_modules|\.git|\.waza|__pycache__)(?:[/\\]|$)/u;
 
 export class FolderWatcher implements vscode.Disposable {
@@ -25,8 +23,8 @@ export class FolderWatcher implements vscode.Disposable {
     private isCollecting = false;
 
     /**
-     * @param hasSuiteFilesBelow returns whether a file of a suite is below a path, as far as it was shown
-     * @param onReported called when a change was reported to the server
+     * @param hasSuiteFilesBelow returns whether the Test Explorer shows a suite file below a path
+     * @param onReported called after a change was reported to the server
      */
     constructor(
         private readonly client: () => LanguageClient | undefined,
@@ -49,7 +47,7 @@ export class FolderWatcher implements vscode.Disposable {
         );
     }
 
-    /** Lets the server look at all files of the window again. */
+    /** Makes the server read all files of the workspace again. */
     async rescan(): Promise<void> {
         const client = this.client();
         await client?.sendNotification(DidCreateFilesNotification.type, filesOf(client, roots()));
@@ -61,7 +59,7 @@ export class FolderWatcher implements vscode.Disposable {
 
     private collect(uris: Map<string, vscode.Uri>, uri: vscode.Uri): void {
         if (SUITE_FILE.test(uri.fsPath) || IGNORED.test(uri.fsPath) || this.client() === undefined) {
-            return; // another watcher reports files of this kind
+            return; // another watcher reports it, or no server is up
         }
         uris.set(uri.fsPath, uri);
         if (!this.isCollecting) {
@@ -113,7 +111,7 @@ async function isFolder(uri: vscode.Uri): Promise<boolean> {
     }
 }
 
-/** Those that lie in none of the others. */
+/** Returns the paths that are in none of the others. */
 function topmost<File extends { readonly fsPath: string }>(files: readonly File[]): File[] {
     const known = new Set(files.map(({ fsPath }) => fsPath));
     return files.filter(({ fsPath }) => {

@@ -1,21 +1,21 @@
 /**
- * Creates a grader from the selection in the document of a trial: the server offers some, the user chooses one.
+ * Creates a grader from the selection in the document of a trial: the server offers graders, the user chooses one.
  *
- * VS Code shows no light bulb in a document that cannot be edited, so there is a command, on the same keys.
+ * VS Code shows no light bulb in a read-only document, so this is a command with the same shortcut.
  */
 
 import * as vscode from "vscode";
 import type { CodeAction, LanguageClient } from "vscode-languageclient/node";
 import { showRequestError } from "./requestErrors";
 
-/** The server's description of each: its requirement, its place, and its verdicts; see docs/protocol.md. */
+/** The server's description of a grader: its requirement, its location, and the trials that pass it; see docs/protocol.md. */
 interface GraderOffer {
     readonly words: string;
     readonly where: string;
     readonly passes: string;
 }
 
-/** `trial` is the place of the trial that the editor shows. Without a selection the line of the cursor counts. */
+/** Offers graders for the selection, or for the line of the cursor; `trial` identifies the trial that the editor shows. */
 export async function createGraderFromSelection(client: LanguageClient | undefined, { document, selection }: vscode.TextEditor, trial: object): Promise<void> {
     if (client === undefined) {
         return; // the reason was shown
@@ -28,7 +28,7 @@ export async function createGraderFromSelection(client: LanguageClient | undefin
             return { label: words, description: where, detail: passes, action };
         });
         if (items.length === 0) {
-            void vscode.window.showInformationMessage("Nothing to create a grader from: select words of the answer, or a tool call.");
+            void vscode.window.showInformationMessage("Select words of the answer, or a tool call, to create a grader from.");
             return;
         }
         const chosen = await vscode.window.showQuickPick(items, { title: "New Grader", placeHolder: "Choose a check; each names the recorded trials that pass it" });
@@ -41,7 +41,7 @@ export async function createGraderFromSelection(client: LanguageClient | undefin
     }
 }
 
-/** Shows where a change of one file begins, in the editor that has the file. */
+/** Reveals the first line of an edit of one file. */
 async function showEdit(change: vscode.WorkspaceEdit): Promise<void> {
     const [[uri, edits] = [undefined, []]] = change.entries();
     const [edit] = edits;

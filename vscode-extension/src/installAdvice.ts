@@ -1,27 +1,27 @@
 /**
- * Advice for a person when the language server cannot be installed: one sentence with the command for this system.
+ * Advice when the language server cannot be installed: one sentence with the command for this system.
  *
- * Architecture invariant: nothing of `vscode` here, so that plain Node tests cover it.
+ * Architecture invariant: this module does not import `vscode`, so that plain Node tests cover it.
  */
 
 import { MINIMUM_PYTHON, type PythonInfo } from "./interpreters";
 
-/** The machine that a command is for. */
+/** The machine that the advice is for. */
 export interface Machine {
     readonly platform: NodeJS.Platform;
-    /** True for the user that needs no `sudo`. */
+    /** True if the user needs no `sudo`. */
     readonly isRoot: boolean;
     /** Returns whether a program is on PATH. */
     readonly has: (program: string) => boolean;
 }
 
-/** A sentence, and whether what it says is seen by this window once it is done. */
+/** A sentence, and whether trying again helps without a restart of VS Code. */
 export interface Advice {
     readonly sentence: string;
     readonly canTryAgain: boolean;
 }
 
-/** By their program, the managers of packages and what each calls Python, with what environments are made of. */
+/** The package managers, and the command of each that installs Python with `venv`. */
 const PACKAGE_MANAGERS: readonly (readonly [program: string, command: string])[] = [
     ["apt", "apt install python3 python3-venv"],
     ["dnf", "dnf install python3"],
@@ -29,12 +29,12 @@ const PACKAGE_MANAGERS: readonly (readonly [program: string, command: string])[]
     ["zypper", "zypper install python3"],
     ["apk", "apk add python3"],
 ];
-/** uv brings a Python of its own, which old systems do not have among their packages. */
+/** uv downloads a recent Python, which the packages of old systems lack. */
 const INSTALL_UV = "curl -LsSf https://astral.sh/uv/install.sh | sh";
-/** The message has a button for it. */
+/** The message has a button "Try Again". */
 const TRY_AGAIN = "then try again";
 
-/** Returns the advice for a machine where no environment can be created; `pythons` are those that were found. */
+/** Returns the advice for a machine on which no environment can be created; `pythons` are the installed ones. */
 export function adviceWithoutPython(machine: Machine, pythons: readonly PythonInfo[]): Advice {
     const { platform } = machine;
     const recent = pythons.find(({ isRecent }) => isRecent);
@@ -46,13 +46,13 @@ export function adviceWithoutPython(machine: Machine, pythons: readonly PythonIn
     const [old] = pythons;
     const found = old === undefined ? "No Python was found" : `Python ${old.version} (${old.interpreter.command}) is too old`;
     if (platform === "win32") {
-        // A window keeps the PATH that it was started with.
+        // A window keeps the PATH with which it was started.
         return { sentence: `${found}; install ${needed} with \`winget install Python.Python.3.13\`, then restart VS Code.`, canTryAgain: false };
     }
     if (platform === "darwin") {
         return { sentence: `${found}; install ${needed} with \`brew install python\`, ${TRY_AGAIN}.`, canTryAgain: true };
     }
-    const packaged = old === undefined ? packagedPython(machine) : undefined; // an old one is what the packages have
+    const packaged = old === undefined ? packagedPython(machine) : undefined; // the packages of this system have that old version
     const install = packaged === undefined ? `install uv, which brings ${old === undefined ? "one" : "a newer one"}, with \`${INSTALL_UV}\`` : `install it with \`${packaged}\``;
     return { sentence: `${found}; ${install}, ${TRY_AGAIN}.`, canTryAgain: true };
 }
@@ -70,7 +70,7 @@ function packagedPython(machine: Machine): string | undefined {
     return command === undefined || machine.isRoot ? command : `sudo ${command}`;
 }
 
-/** The output of pip and uv when the index does not answer: no name, no route, a proxy that refuses, a timeout. */
+/** Matches the output of pip and uv if the package index does not answer: no DNS, no route, a proxy error or a timeout. */
 const INDEX_UNREACHABLE = new RegExp(
     [
         "NewConnectionError|Failed to establish a new connection|connection broken by|ConnectTimeoutError|ReadTimeoutError|ProxyError",
@@ -81,7 +81,7 @@ const INDEX_UNREACHABLE = new RegExp(
     "iu",
 );
 
-/** The sentence for a step of the installation that failed with `output`; `otherwise` when the output says nothing known. */
+/** Returns the advice for an installation step that failed with `output`; `fallback` if the output is unknown. */
 export function adviceAfterFailure(output: string, machine: Machine, tool: "pip" | "uv", fallback: string): string {
     if (/ensurepip is not|No module named '?(venv|ensurepip)/.test(output)) {
         const version = /python(3\.\d+)-venv/.exec(output)?.[1] ?? "3";
@@ -113,7 +113,7 @@ export function adviceAfterFailure(output: string, machine: Machine, tool: "pip"
     return fallback;
 }
 
-/** Returns how to set `value` in pip's own configuration file, which needs no new window, or in a variable for uv. */
+/** Returns how to set `value` in the configuration file of pip, which needs no restart, or in a variable for uv. */
 function settingAdvice(machine: Machine, tool: "pip" | "uv", pip: string, variable: string, value: string): string {
     if (tool === "uv") {
         return `set \`${variable}\` to ${value} and restart VS Code`;

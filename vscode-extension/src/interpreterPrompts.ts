@@ -1,32 +1,32 @@
-/** Questions to the user about Python: where the server is, and whether to create an environment for it. */
+/** Asks the user about Python: which interpreter has the server, and whether to create an environment for it. */
 
 import * as vscode from "vscode";
-import { adviceWithoutPython, type Advice } from "./installAdvice";
-import { probeServer, describePython, findOnPath, findUv, interpretersOnPath, type PythonInfo } from "./interpreters";
-import { plain } from "./messages";
+import { type Advice, adviceWithoutPython } from "./installAdvice";
+import { describePython, findOnPath, findUv, interpretersOnPath, probeServer, type PythonInfo } from "./interpreters";
+import type { LanguageStatus } from "./languageStatus";
+import { errorMessage, plain } from "./messages";
 import type { PrivateEnvironment } from "./privateEnvironment";
 import { candidates, type Resolution } from "./serverResolution";
-import type { LanguageStatus } from "./languageStatus";
 
-const CREATE = "Create Environment"; // with the two others it fits into the width of a message
+const CREATE = "Create Environment"; // short enough for three buttons in one row
 const AGAIN = "Try Again";
 const SELECT = "Select Python…";
 const SHOW_LOG = "Show Log";
 
-/** This machine, as far as an advice asks for it. */
+/** The current machine. */
 export const MACHINE = {
     platform: process.platform,
     isRoot: process.getuid?.() === 0,
     has: (program: string) => findOnPath(program) !== undefined,
 };
 
-/** The number of unanswered messages that no Python has the server. */
+/** The number of open messages that no Python has the server. */
 let unanswered = 0;
 
 /**
- * Says that no interpreter has the server, and offers the ways out that there are on this machine.
+ * Reports that no interpreter has the server, with buttons for what helps on this machine.
  *
- * @param wasReported a message says so already: only the entry in the status bar is left
+ * @param wasReported whether another message was shown already, so that only the status bar is updated
  */
 export async function reportMissingServer(
     resolution: Resolution,
@@ -59,7 +59,7 @@ export async function reportMissingServer(
     }
 }
 
-/** Hides outdated messages, as far as VS Code lets an extension: they stay under the bell. */
+/** Hides the messages that no Python has the server; VS Code keeps them in its notification center. */
 export async function hideMissingServerMessages(): Promise<void> {
     if (unanswered > 0) {
         await vscode.commands.executeCommand("notifications.hideToasts");
@@ -67,9 +67,9 @@ export async function hideMissingServerMessages(): Promise<void> {
 }
 
 /**
- * Creates the private environment with a progress notification; false when it failed or was canceled.
+ * Creates the private environment with a progress notification; returns false if this failed or was cancelled.
  *
- * @param fallbackNote names what still works when an update of the environment fails
+ * @param fallbackNote what still works if an update of the environment fails
  */
 export async function createEnvironment(
     environment: PrivateEnvironment,
@@ -95,7 +95,7 @@ export async function createEnvironment(
             });
             return undefined;
         } catch (error) {
-            return token.isCancellationRequested ? "" : error instanceof Error ? error.message : String(error);
+            return token.isCancellationRequested ? "" : errorMessage(error);
         }
     });
     if (failed === undefined) {
@@ -109,7 +109,7 @@ export async function createEnvironment(
     return failed === undefined;
 }
 
-/** Lets the user choose among the interpreters found, or browse for one, and stores it where it is set, else in the user's settings. */
+/** Lets the user choose one of the interpreters or browse for one, and stores it in the settings that are in force. */
 export async function selectInterpreter(environment: PrivateEnvironment, workingDirectory: string): Promise<void> {
     const settings = vscode.workspace.getConfiguration("waza");
     const browse: vscode.QuickPickItem = { label: "$(folder-opened) Browse…", alwaysShow: true };
@@ -127,7 +127,7 @@ export async function selectInterpreter(environment: PrivateEnvironment, working
     }
 }
 
-/** After the environment was made by command: a setting that names another Python would leave it without use. */
+/** Offers to use a new private environment if the setting `waza.interpreter` names another Python. */
 export async function offerPrivateEnvironment(): Promise<void> {
     const settings = vscode.workspace.getConfiguration("waza");
     const other = settings.get<string>("interpreter", "").trim();
@@ -137,7 +137,7 @@ export async function offerPrivateEnvironment(): Promise<void> {
     }
 }
 
-/** The settings that decide: an entry of the user would change nothing below one of the workspace. */
+/** Returns the scope of the settings that is in force: a value of the workspace overrides one of the user. */
 function settingTarget(settings: vscode.WorkspaceConfiguration): vscode.ConfigurationTarget {
     const inspected = settings.inspect<string>("interpreter");
     return inspected?.workspaceFolderValue !== undefined
@@ -153,12 +153,12 @@ function settingProblem(resolution: Resolution): string {
 }
 
 function missingServerMessage(resolution: Resolution): string {
-    const asked = resolution.rejections.map((rejection) => rejection.interpreter.command).join(", ");
-    const where = asked === "" ? "" : ` Asked: ${asked}.`;
+    const tried = resolution.rejections.map((rejection) => rejection.interpreter.command).join(", ");
+    const where = tried === "" ? "" : ` Tried: ${tried}.`;
     return `No Python interpreter here has waza-language-server.${where} This extension can create an environment of its own.`;
 }
 
-/** Shows an error, and resolves to the button that was pressed. */
+/** Shows an error; returns the button that was pressed. */
 function showError(message: string, ...buttons: string[]): Thenable<string | undefined> {
     return vscode.window.showErrorMessage(plain(message), ...buttons);
 }
@@ -201,7 +201,7 @@ function canCreateEnvironments(python: PythonInfo): boolean {
     return python.isRecent && python.hasVenv;
 }
 
-/** Returns the Pythons of this machine with their versions, those on PATH first; those that do not answer are left out. */
+/** Returns the Pythons of this machine with their versions, those on PATH first, without those that do not answer. */
 async function describePythons(environment: PrivateEnvironment, workingDirectory: string): Promise<PythonInfo[]> {
     const interpreters = new Map([...interpretersOnPath(), ...(await candidates(environment))].map((each) => [each.command, each]));
     const known = await Promise.all([...interpreters.values()].map((each) => describePython(each, workingDirectory)));

@@ -1,8 +1,8 @@
 /**
- * Finds a Python interpreter that has the language server: candidates in order, and one question to each.
+ * Finds Python interpreters, and asks each whether it has the language server.
  *
- * A candidate is asked by running `python -m waza_language_server --version`: an argument array, no shell, a deadline,
- * and a working directory of ours, because Python imports modules from the one it is started in.
+ * This runs `python -m waza_language_server --version` without a shell, with a timeout, and in a folder of the extension, because
+ * Python imports modules from the folder in which it is started.
  */
 
 import * as fs from "node:fs";
@@ -11,11 +11,11 @@ import * as path from "node:path";
 import { namesInFolder, orUndefined } from "./boundary";
 import { execute, startRejection } from "./programs";
 
-/** A Python to ask; `args` come before ours, such as `-3` for the Windows launcher. */
+/** A Python interpreter; `args` come before all others, such as `-3` for the Windows launcher. */
 export interface Interpreter {
     readonly command: string;
     readonly args: readonly string[];
-    /** Where it was found, in words for people. */
+    /** Where it was found, as shown to the user. */
     readonly origin: string;
 }
 
@@ -25,19 +25,19 @@ export interface FoundServer {
     readonly version: string;
 }
 
-/** Why a candidate was passed over. */
+/** Why an interpreter was skipped. */
 export interface Rejection {
     readonly interpreter: Interpreter;
     readonly reason: string;
 }
 
-/** The oldest server that speaks what this extension expects. */
+/** The oldest server that supports this extension. */
 export const MINIMUM_SERVER_VERSION = "0.1.0";
 /** The oldest Python that the server runs in. */
 export const MINIMUM_PYTHON = "3.11";
 const TIMEOUT_MS = 20_000;
 
-/** Asks `interpreter` for the server's version; a sentence says why when there is none. */
+/** Runs the server of an interpreter to get its version; returns the reason if that fails. */
 export async function probeServer(interpreter: Interpreter, workingDirectory: string): Promise<FoundServer | Rejection> {
     const answer = await runPython(interpreter, ["-m", "waza_language_server", "--version"], workingDirectory);
     if (!answer.ok) {
@@ -53,18 +53,18 @@ export async function probeServer(interpreter: Interpreter, workingDirectory: st
     return { interpreter, version };
 }
 
-/** A Python interpreter, as it describes itself. */
+/** The version and the abilities of a Python interpreter. */
 export interface PythonInfo {
     readonly interpreter: Interpreter;
     /** Such as `3.9`. */
     readonly version: string;
-    /** True when the server runs in it. */
+    /** True if it is recent enough for the server. */
     readonly isRecent: boolean;
-    /** True when it makes environments: Debian's lacks that until a package of its own is installed. */
+    /** True if it can create environments; Debian's Python cannot until `python3-venv` is installed. */
     readonly hasVenv: boolean;
 }
 
-/** The question in words that Python 2 understands as well. */
+/** Also runs in Python 2. */
 const DESCRIPTION_SCRIPT = [
     "import sys",
     "print('%d.%d' % sys.version_info[:2])",
@@ -75,7 +75,7 @@ const DESCRIPTION_SCRIPT = [
     "    pass",
 ].join("\n");
 
-/** Asks `interpreter` what it is; undefined when it does not answer as a Python does. */
+/** Runs an interpreter to get its version and abilities; returns undefined if it is not a working Python. */
 export async function describePython(interpreter: Interpreter, workingDirectory: string): Promise<PythonInfo | undefined> {
     const answer = await runPython(interpreter, ["-c", DESCRIPTION_SCRIPT], workingDirectory);
     const [version = "", venv] = answer.ok ? answer.output.split(/\r?\n/) : [];
@@ -85,7 +85,7 @@ export async function describePython(interpreter: Interpreter, workingDirectory:
     return { interpreter, version, isRecent: !isOlder(version, MINIMUM_PYTHON), hasVenv: venv === "venv" };
 }
 
-/** Returns the interpreter of the `waza.interpreter` setting: a path (absolute, or relative to `folder`) or a command on PATH. */
+/** Returns the interpreter of the setting `waza.interpreter`: a path (absolute, or relative to `folder`) or a command on PATH. */
 export function interpreterFromSetting(value: string, folder: string | undefined): Interpreter {
     let command = value.trim();
     if (folder !== undefined) {
@@ -101,7 +101,7 @@ export function interpreterFromSetting(value: string, folder: string | undefined
     return { command: isPath ? command : (findOnPath(command) ?? command), args: [], origin: "the setting waza.interpreter" };
 }
 
-/** The Python of the nearest `.venv` in `folder` or above it. */
+/** Returns the Python of the nearest `.venv` in `folder` or above it. */
 export function nearestVirtualEnvironment(folder: string): Interpreter | undefined {
     for (let current = path.resolve(folder); ; current = path.dirname(current)) {
         const command = pythonInEnvironment(path.join(current, ".venv"));
@@ -114,13 +114,13 @@ export function nearestVirtualEnvironment(folder: string): Interpreter | undefin
     }
 }
 
-/** The Python inside an environment folder, in the POSIX or the Windows layout. */
+/** Returns the Python in the folder of an environment, in the POSIX or the Windows layout. */
 export function pythonInEnvironment(environment: string): string | undefined {
     const layouts = [path.join("bin", "python"), path.join("Scripts", "python.exe")];
     return layouts.map((layout) => path.join(environment, layout)).find((file) => fs.existsSync(file));
 }
 
-/** The Pythons a terminal would find: by their usual names, then those that say their version, the newest first. */
+/** Returns the Pythons on PATH: those with the usual names, then those with a version in their name, the newest first. */
 export function interpretersOnPath(searchPath: string = process.env["PATH"] ?? ""): Interpreter[] {
     const usual = process.platform === "win32" ? ["py", "python", "python3"] : ["python3", "python"];
     const found: Interpreter[] = [];
@@ -135,7 +135,7 @@ export function interpretersOnPath(searchPath: string = process.env["PATH"] ?? "
     return found;
 }
 
-/** Names such as `python3.12` in the folders of PATH: on older systems `python3` is a Python that is too old. */
+/** Returns names such as `python3.12` in the folders of PATH: on older systems `python3` itself is too old. */
 function versionedNames(searchPath: string): string[] {
     const minors = new Set<number>();
     for (const folder of absoluteFolders(searchPath)) {
@@ -149,7 +149,7 @@ function versionedNames(searchPath: string): string[] {
     return [...minors].sort((one, other) => other - one).map((minor) => `python3.${minor}`);
 }
 
-/** One name for all links of a folder that lead to the same program; links between folders may mean environments of their own. */
+/** Returns a key that is equal for links in one folder to the same program; links in other folders may belong to other environments. */
 function programKey(command: string): string {
     return `${path.dirname(command)}${path.delimiter}${orUndefined(() => fs.realpathSync(command)) ?? command}`;
 }
@@ -158,18 +158,18 @@ function absoluteFolders(searchPath: string): string[] {
     return searchPath.split(path.delimiter).filter((entry) => path.isAbsolute(entry));
 }
 
-/** uv: on PATH, or where its installer puts it, which a window that was open before has not on its PATH. */
+/** Returns the path of uv: on PATH, or where its installer puts it, which is not on the PATH of a window opened before. */
 export function findUv(searchPath: string = process.env["PATH"] ?? "", home: string = os.homedir()): string | undefined {
     return findOnPath("uv", searchPath) ?? findOnPath("uv", path.join(home, ".local", "bin"));
 }
 
-/** The file of the program `name` in the absolute folders of PATH: a relative one would depend on the workspace. Skips programs that must not be started. */
+/** Returns the path of a program in the absolute folders of PATH (relative ones depend on the workspace), if it may be started. */
 export function findOnPath(name: string, searchPath: string = process.env["PATH"] ?? ""): string | undefined {
     const endings = process.platform === "win32" ? [".exe", ".cmd", ".bat", ""] : [""];
     for (const folder of absoluteFolders(searchPath)) {
         for (const ending of endings) {
             const file = path.join(folder, name + ending);
-            // A folder that must not be searched, a link to itself and an alias of a Windows app throw.
+            // Throws for folders without permission, for links to themselves and for aliases of Windows apps.
             if (orUndefined(() => fs.statSync(file, { throwIfNoEntry: false }))?.isFile() === true && startRejection(file) === undefined) {
                 return file;
             }

@@ -1,4 +1,4 @@
-/** The active runs, stored across a reload of the window: the runs that it interrupts are reported afterwards. */
+/** Stores the active runs of a window, so that the next window reports those that a reload has interrupted. */
 
 import type { Memento } from "vscode";
 import type { RunView } from "./runViews";
@@ -10,28 +10,28 @@ export class InterruptedRuns {
 
     constructor(private readonly memory: Memento) {}
 
-    /** Returns the ids of the runs that the last window left behind, and forgets them. */
+    /** Returns the ids of the runs that the last window has interrupted, and removes them from the store. */
     async takeInterrupted(): Promise<readonly string[]> {
         const ids = this.ids();
         await this.memory.update(KEY, undefined);
         return ids;
     }
 
-    /** Remembers a run until it has ended. */
+    /** Stores a run until it has ended. */
     view(id: string): RunView {
         void this.memory.update(KEY, [...this.ids(), id]);
         return {
             take: () => undefined,
             end: () => {
                 if (!this.isClosing) {
-                    const [ids, at] = [this.ids(), this.ids().indexOf(id)];
-                    void this.memory.update(KEY, ids.filter((_, index) => index !== at)); // another run of the same may be active
+                    const [ids, index] = [this.ids(), this.ids().indexOf(id)];
+                    void this.memory.update(KEY, ids.filter((_, at) => at !== index)); // keeps another active run with the same id
                 }
             },
         };
     }
 
-    /** From now on runs end because the window does. */
+    /** Keeps the stored runs from now on: they end because the window closes. */
     close(): void {
         this.isClosing = true;
     }

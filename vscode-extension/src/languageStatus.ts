@@ -1,4 +1,4 @@
-/** The entry under `{}` in the status bar of a suite file: which server runs, from where, or why none does. */
+/** The language status item (`{}` in the status bar) of suite files: the server that runs, or why none does. */
 
 import * as path from "node:path";
 import * as vscode from "vscode";
@@ -11,7 +11,7 @@ const NAMED_FILES = [
     { scheme: "file", pattern: NAMED_EVALS_GLOB },
 ];
 
-/** The kinds of files, as the server calls them, in words. */
+/** Labels of the kinds of files that the server reports. */
 const KINDS: Readonly<Record<string, string>> = {
     eval: "suite",
     task: "task",
@@ -37,7 +37,7 @@ export class LanguageStatus implements vscode.Disposable {
         this.item.command = { command: "waza.showLog", title: "Show Log" };
     }
 
-    /** Names the kind of the active file, also of one whose name does not say it. */
+    /** Shows the kind of the active file, and the item itself for a file that no pattern matches. */
     showKind({ uri }: vscode.TextDocument, kind: string | undefined): void {
         const word = KINDS[kind ?? ""];
         this.item.text = word === undefined ? "Waza" : `Waza: ${word}`;
@@ -58,7 +58,7 @@ export class LanguageStatus implements vscode.Disposable {
         this.item.command = { command: "waza.showLog", title: "Show Log" };
     }
 
-    /** Says why no server runs, beside the one command that helps. */
+    /** Shows why no server runs, with the command that helps. */
     showFailure(reason: string, command = "waza.showLog", title = "Show Log"): void {
         this.item.busy = false;
         this.item.severity = vscode.LanguageStatusSeverity.Error;

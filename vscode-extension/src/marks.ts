@@ -1,8 +1,8 @@
 /**
- * The verdicts of lines and files in their last run, distinguished by shape and by colour: icons in the gutter, stripes in the
- * overview ruler, badges in the Explorer. The server decides the verdicts; this module only draws them.
+ * Draws the verdicts of lines and files in their last run: icons in the gutter, stripes in the overview ruler, badges in the Explorer.
  *
- * The icons have the colours of Okabe and Ito, which people with any colour vision tell apart, darker on light themes.
+ * The icons differ in shape and in colour. The colours are those of Okabe and Ito, which can be distinguished with any colour vision,
+ * darker on light themes.
  */
 
 import * as vscode from "vscode";
@@ -12,10 +12,10 @@ import { isSkillFile, mayBeEvals } from "./suiteFiles";
 type MarkState = "passed" | "failed" | "error" | "pending";
 const STATES: readonly MarkState[] = ["passed", "failed", "error", "pending"];
 const DELAY_MS = 150;
-/** After a keystroke: a person who types does not notice that a mark becomes stale a moment later. */
+/** After a keystroke: nobody notices while typing that a mark becomes stale later. */
 const TYPING_DELAY_MS = 300;
 
-/** One answer of `waza/marks`. */
+/** An answer of `waza/marks`. */
 interface Mark {
     readonly line: number;
     readonly state: MarkState;
@@ -24,7 +24,7 @@ interface Mark {
     readonly isTest?: boolean;
 }
 
-/** One answer of `waza/fileMarks`. */
+/** An answer of `waza/fileMarks`. */
 export interface FileMark {
     readonly uri: string;
     readonly state: MarkState;
@@ -54,16 +54,16 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
     private readonly changed = new vscode.EventEmitter<vscode.Uri[]>();
     readonly onDidChangeFileDecorations = this.changed.event;
     private readonly filesChanged = new vscode.EventEmitter<FileMarks>();
-    /** Fires when other files, or the same for another reason, did not pass. */
+    /** Fires when the files that did not pass, or their reasons, have changed. */
     readonly onDidChangeFiles = this.filesChanged.event;
     private readonly types = new Map<string, vscode.TextEditorDecorationType>();
     private readonly listeners: vscode.Disposable;
     private files: FileMarks = new Map<string, FileMark>();
     private linesTimer: NodeJS.Timeout | undefined;
     private filesTimer: NodeJS.Timeout | undefined;
-    /** The editors whose lines are to be requested. */
+    /** The editors whose marks will be requested. */
     private readonly waiting = new Set<vscode.TextEditor>();
-    /** The lines of each look that an editor shows. It moves them along with edits, so this holds while no line comes or goes. */
+    /** The lines of each decoration that an editor shows, until an edit adds or removes a line. */
     private readonly drawn = new WeakMap<vscode.TextEditor, Map<string, string>>();
     /** Documents that were edited since they were opened or saved. */
     private readonly edited = new Set<string>();
@@ -92,7 +92,7 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
         );
     }
 
-    /** Requests the marks again, soon: for the lines of all editors, and for the files if `files` is true. */
+    /** Requests the marks of all visible editors after a delay, and those of files if `files` is true. */
     refresh({ files }: { readonly files: boolean }): void {
         this.refreshLines(vscode.window.visibleTextEditors, DELAY_MS);
         if (files) {
@@ -156,7 +156,7 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
     private refreshFiles(): void {
         clearTimeout(this.filesTimer);
         this.filesTimer = setTimeout(() => {
-            this.drawFiles().catch(() => undefined); // the server is gone; it draws again when it is back
+            this.drawFiles().catch(() => undefined); // the server is gone; marks are drawn again when it is back
         }, DELAY_MS);
     }
 
@@ -168,7 +168,7 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
             return;
         }
         for (const editor of editors) {
-            this.drawEditor(editor, client).catch(() => undefined); // the server is gone, or a newer text came: drawn again then
+            this.drawEditor(editor, client).catch(() => undefined); // the server is gone, or the text has changed: both cause another request
         }
     }
 
@@ -195,7 +195,7 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
         const textDocument = client.code2ProtocolConverter.asTextDocumentIdentifier(editor.document);
         const found = (await client.sendRequest<Mark[] | null>("waza/marks", { textDocument })) ?? [];
         if (editor.document.version !== version) {
-            return; // drawn again for the newer text
+            return; // the change has started another request
         }
         const lines = new Map<string, number[]>();
         const hasTestIcons = vscode.workspace.getConfiguration("testing").get<boolean>("gutterEnabled", true);

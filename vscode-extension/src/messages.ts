@@ -1,12 +1,12 @@
 /**
- * Text in notifications and titles of progress, where VS Code makes links of `[text](command:…)`.
+ * Text for notifications and progress titles, in which VS Code turns `[text](command:…)` into links.
  *
- * Names of tasks and graders, and what the server and interpreters say, come from files: they must show as text.
+ * Names of tasks and graders, and the output of the server and of interpreters, come from files and must be shown as plain text.
  */
 
 import * as vscode from "vscode";
 
-// Controls, marks that change the direction of text, other line separators, marks that show nothing.
+// Control characters, bidirectional marks, line separators and zero-width characters.
 const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;
 
 const CANCEL = "Cancel";
@@ -18,7 +18,7 @@ interface Question {
     readonly pick?: boolean;
 }
 
-/** Asks before a run, in front of all else: a message may be hidden, and what waits for its answer would look dead. */
+/** Asks a question of the server in a modal dialog: a notification may be hidden, and the run that waits for it would seem to hang. */
 export async function confirm({ message, choices, pick = false }: Question): Promise<string | null> {
     if (pick) {
         return (await vscode.window.showQuickPick(choices, { title: "Waza", placeHolder: message })) ?? null;
@@ -27,14 +27,19 @@ export async function confirm({ message, choices, pick = false }: Question): Pro
     return (await vscode.window.showWarningMessage(plain(message), { modal: true }, ...items))?.title ?? null;
 }
 
-/** Returns `text` so that nothing in it is a link or hides. */
+/** Returns `text` without links, and with invisible characters as escapes. */
 export function plain(text: string): string {
     return text
         .replace(INVISIBLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
         .replaceAll("](", "] (");
 }
 
-/** Turns a reason, which begins in lower case after its subject, into a sentence. */
+/** Returns the message of a caught error. */
+export function errorMessage(error: unknown): string {
+    return error instanceof Error ? error.message : String(error);
+}
+
+/** Turns a reason, which begins in lower case, into a sentence. */
 export function sentence(text: string): string {
     return plain(text.charAt(0).toUpperCase() + text.slice(1));
 }

@@ -1,8 +1,8 @@
-/** From a verdict on a page to the lines that it is of. */
+/** Opens the lines of a grader, for the verdict of a grader on a result page. */
 
 import * as vscode from "vscode";
 import type { LanguageClient, Range } from "vscode-languageclient/node";
-import { suiteIdOf } from "./runnables";
+import { suiteIdOf } from "./itemIds";
 
 interface Item {
     readonly id: string;
@@ -11,12 +11,12 @@ interface Item {
     readonly range: Range;
 }
 
-/** Shows where a grader of a task is written, by its label in the Test Explorer; of one that is gone, its task. */
+/** Opens the lines of a grader, by its label in the Test Explorer; those of its task if the grader was removed. */
 export async function openGrader(client: LanguageClient, task: string, grader: string): Promise<void> {
     const childrenOf = async (parent: string) => client.sendRequest<Item[]>("waza/tests", { parent });
     const found = (await childrenOf(task)).find(({ label }) => label === grader) ?? (await childrenOf(suiteIdOf(task))).find(({ id }) => id === task);
     if (found === undefined) {
-        void vscode.window.showInformationMessage("The task and its graders are not in the suite any more.");
+        void vscode.window.showInformationMessage("The suite no longer has this task.");
         return;
     }
     const selection = client.protocol2CodeConverter.asRange(found.range);

@@ -1,36 +1,36 @@
 /**
- * A Python environment of the extension's own, created from its bundled wheel.
+ * The private Python environment of the extension, created from its bundled wheel.
  *
- * It is created only when the user requests it, in the extension's storage folder. Once it exists, an update of the extension
- * updates it. uv creates it when it is available (one second instead of several), else `venv` and pip. Agents and judges need
- * more packages than editing: these are added when the user agrees. Each environment is created in a folder of its own, which is
- * used once its marker is written. The previous one is deleted when the new one is complete, so an update without a network
- * leaves the older server to work with.
+ * It is created only when the user requests it, in the storage folder of the extension. Once it exists, an update of the extension
+ * updates it. uv creates it if it is available (one second instead of several), else `venv` and pip. Agents and judges need
+ * more packages than editing: these are added when the user agrees. Each environment is created in its own folder, which is
+ * used once its marker is written. The previous one is deleted when the new one is complete, so the older server still works after
+ * an update without a network.
  *
- * Architecture invariant: nothing is installed but the wheel, and the packages that the files next to it pin by version and hash. No
- * package is built here, since a build fetches unpinned packages.
+ * Architecture invariant: only the wheel is installed, and the packages that the files next to it pin by version and hash. No
+ * package is built, because a build downloads unpinned packages.
  */
 
 import * as fs from "node:fs";
 import * as path from "node:path";
 import type { CancellationToken, LogOutputChannel } from "vscode";
 import { adviceAfterFailure, type Machine } from "./installAdvice";
-import { findUv, pythonInEnvironment, type Interpreter } from "./interpreters";
+import { findUv, type Interpreter, pythonInEnvironment } from "./interpreters";
 import { proxyOfEditor, start } from "./programs";
 
-/** The file that says from which wheel an environment was made; written last. */
+/** The file that names the wheel of an environment; written last. */
 const MARKER = "created-from.txt";
-/** The file that says that an environment has what agents need. */
+/** The file that marks an environment with the packages of agents. */
 const WITH_AGENTS = "with-agents.txt";
-/** Beside the wheel: what the server needs, that with what agents need, and what installs it (`scripts/requirements.py`). */
+/** The requirement files next to the wheel: of the server, of the server with agents, and of pip (`scripts/requirements.py`). */
 const SERVER = "server.txt";
 const AGENTS = "agents.txt";
 const INSTALLER = "installer.txt";
 const FOLDER = /^environment(-\w+)?$/;
 export const PRIVATE = "the private environment";
-/** How much of a tool's output is searched for the reason of its failure. */
+/** The length of the end of a tool's output that is searched for the reason of its failure. */
 const LAST_CHARACTERS = 20_000;
-/** An environment that is still without its marker after so long is not being made any more. */
+/** An older environment without a marker is left over from an aborted creation. */
 const ABANDONED_AFTER_MS = 3_600_000;
 
 type Log = Pick<LogOutputChannel, "info" | "warn">;
@@ -52,25 +52,26 @@ export class PrivateEnvironment {
         private readonly uv: () => string | undefined = findUv,
     ) {}
 
-    /** Its interpreter: of the one made from the wheel of this very extension, else of the newest that there is. */
+    /** The interpreter of the environment with the current wheel, else of the newest environment. */
     get interpreter(): Interpreter | undefined {
         const usable = this.completeEnvironments().filter(({ python }) => python !== undefined);
-        const command = (usable.find(({ from }) => from === this.wheelIdentity()) ?? usable[0])?.python;
+        const command = (usable.find(({ wheel }) => wheel === this.wheelIdentity()) ?? usable[0])?.python;
         return command === undefined ? undefined : { command, args: [], origin: PRIVATE };
     }
 
-    /** True when there is one, but none from this wheel whose Python is still there: the user agreed once, so it may be renewed. */
+    /** True if an environment exists, but none with the current wheel and a Python: as the user agreed once, it may be updated. */
     get isOutdated(): boolean {
         const completeEnvironments = this.completeEnvironments();
-        const isCurrent = completeEnvironments.some(({ from, python }) => from === this.wheelIdentity() && python !== undefined);
+        const isCurrent = completeEnvironments.some(({ wheel, python }) => wheel === this.wheelIdentity() && python !== undefined);
         return completeEnvironments.length > 0 && this.wheel() !== undefined && !isCurrent;
     }
 
     /**
-     * Creates it again with `base` (Python 3.11 or newer that has `venv`; undefined when there is none, which leaves it to uv).
-     * `report` gets a description of each step. A call while one is being created returns that one.
+     * Creates the environment. A call while one is being created returns the same promise.
      *
-     * @throws Error with a sentence for the user; the tools' output goes to the log
+     * @param base a Python 3.11 or newer that has `venv`; undefined if only uv can create the environment
+     * @param report called with a description of each step
+     * @throws Error with a sentence for the user; the output of the tools goes to the log
      */
     create(base: Interpreter | undefined, cancel: Cancel, report: (step: string) => void): Promise<Interpreter> {
         this.creation ??= this.createFromWheel(base, cancel, report).finally(() => {
@@ -80,14 +81,15 @@ export class PrivateEnvironment {
     }
 
     /**
-     * Adds the packages for agents and judges to the active environment. `report` gets a description of each step.
+     * Adds the packages for agents and judges to the environment.
      *
-     * @throws Error with a sentence for the user; the tools' output goes to the log
+     * @param report called with a description of each step
+     * @throws Error with a sentence for the user; the output of the tools goes to the log
      */
     async addAgents(cancel: Cancel, report: (step: string) => void): Promise<void> {
         const [python, uv] = [this.interpreter?.command, this.uv()];
         if (python === undefined || this.wheel() === undefined) {
-            throw new Error("There is no private environment to install it in.");
+            throw new Error("There is no private environment to install the packages in.");
         }
         report("about a hundred megabytes");
         const pinnedArgs = this.pinnedArgs(AGENTS);
@@ -134,7 +136,7 @@ export class PrivateEnvironment {
         );
     }
 
-    /** Returns the result of the first way that works. pip is also tried after uv: uv does not read pip's settings for an index or a proxy. */
+    /** Returns the result of the first method that succeeds. pip is tried after uv, which ignores pip's settings for an index or a proxy. */
     private async firstSuccess<Result>(methods: readonly (() => Promise<Result>)[], cancel: Cancel): Promise<Result> {
         let failure = new Error("There is neither uv nor a Python to create it with.");
         for (const method of methods) {
@@ -159,10 +161,10 @@ export class PrivateEnvironment {
         cancel: Cancel,
         report: (step: string) => void,
     ): Promise<void> {
-        report("making the environment");
+        report("creating the environment");
         const python = base === undefined || base.args.length > 0 ? ">=3.11" : base.command;
         await this.run("uv", uv, ["venv", "--python", python, folder], cancel);
-        report("installing the language server and what it needs");
+        report("installing the language server and its dependencies");
         for (const packages of packageSets) {
             await this.installWithUv(uv, pythonIn(folder), packages, cancel);
         }
@@ -175,9 +177,9 @@ export class PrivateEnvironment {
         cancel: Cancel,
         report: (step: string) => void,
     ): Promise<void> {
-        report("making the environment");
+        report("creating the environment");
         await this.run("pip", base.command, [...base.args, "-m", "venv", folder], cancel);
-        report("installing the language server and what it needs; less than half a minute");
+        report("installing the language server and its dependencies; less than half a minute");
         for (const packages of [["--upgrade", ...this.pinnedArgs(INSTALLER)], ...packageSets]) {
             await this.installWithPip(pythonIn(folder), packages, cancel);
         }
@@ -191,19 +193,19 @@ export class PrivateEnvironment {
         return this.run("pip", python, ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", ...packages], cancel);
     }
 
-    /** Returns the arguments for pip and uv to install the packages of a file next to the wheel. */
+    /** Returns the arguments of pip and uv that install the packages of a requirement file. */
     private pinnedArgs(file: string): string[] {
         return ["--require-hashes", "--only-binary", ":all:", "-r", path.join(this.bundled, file)];
     }
 
-    /** Those that are complete, the newest first; `python` is undefined of one whose Python was taken away. */
-    private completeEnvironments(): { readonly from: string; readonly python: string | undefined }[] {
+    /** Returns the environments with a marker, the newest first; `python` is undefined if it was removed. */
+    private completeEnvironments(): { readonly wheel: string; readonly python: string | undefined }[] {
         const found = this.folders().flatMap((folder) => {
             const marker = path.join(folder, MARKER);
             const state = fs.statSync(marker, { throwIfNoEntry: false });
-            return state === undefined ? [] : [{ at: state.mtimeMs, from: fs.readFileSync(marker, "utf8"), python: pythonInEnvironment(folder) }];
+            return state === undefined ? [] : [{ modified: state.mtimeMs, wheel: fs.readFileSync(marker, "utf8"), python: pythonInEnvironment(folder) }];
         });
-        return found.sort((one, other) => other.at - one.at);
+        return found.sort((one, other) => other.modified - one.modified);
     }
 
     private folders(): string[] {
@@ -211,7 +213,7 @@ export class PrivateEnvironment {
         return names.filter((name) => FOLDER.test(name)).map((name) => path.join(this.storage, name));
     }
 
-    /** Removes all but `kept`, and but what another window is making at the moment. */
+    /** Removes all other environments, except one that another window is creating. */
     private removeOthers(current: string): void {
         for (const folder of this.folders()) {
             const isBeingCreated = !fs.existsSync(path.join(folder, MARKER)) && Date.now() - fs.statSync(folder).mtimeMs < ABANDONED_AFTER_MS;
@@ -268,11 +270,11 @@ function pythonIn(environment: string): string {
     return command;
 }
 
-/** Removes a folder as far as the system lets it: a Python that runs keeps its files on Windows. */
+/** Removes a folder if possible: on Windows a running Python locks its files. */
 function remove(folder: string): void {
     try {
         fs.rmSync(folder, { recursive: true, force: true });
     } catch {
-        // it is tried again when the next environment is made
+        // the next creation tries again
     }
 }

@@ -1,9 +1,9 @@
 /**
- * The one place where this extension starts programs: Pythons, uv, pip, the language server and terminals.
+ * Starts all programs of this extension: Pythons, uv, pip, the language server and terminals.
  *
  * In Restricted Mode no program of a repository is started, whether a setting, PATH, a link or another extension names it.
  *
- * Architecture invariant: no other file starts a program, or creates the client that starts the server.
+ * Architecture invariant: no other file starts a program or creates the client that starts the server.
  */
 
 import { execFile, spawn, type ChildProcessWithoutNullStreams, type ExecFileException } from "node:child_process";
@@ -14,19 +14,19 @@ import { boundariesOf, isReachedThrough } from "./boundary";
 import type { Interpreter } from "./interpreters";
 import { isTrustedFor, TERMINALS_NEED_TRUST } from "./trust";
 
-/** Why a program must not be started, as the end of a sentence about it; undefined when it may be. */
+/** Returns why a program must not be started, as the end of a sentence; undefined if it may be. */
 export function startRejection(command: string): string | undefined {
     if (vscode.workspace.isTrusted) {
         return undefined;
     }
     if (!path.isAbsolute(command)) {
-        return "is not an absolute path, and Restricted Mode starts no other";
+        return "is not an absolute path, which Restricted Mode requires";
     }
     const folder = untrustedFolders().find((each) => isReachedThrough(command, each));
     return folder === undefined ? undefined : `belongs to ${folder}, which is not trusted`;
 }
 
-/** Runs a program to its end and hands over what it wrote; without a shell, in an environment that is safe to start it in. */
+/** Runs a program without a shell, and passes its output to `done`. */
 export function execute(
     command: string,
     args: readonly string[],
@@ -44,14 +44,14 @@ export function execute(
 /**
  * Starts a program whose output is read while it runs.
  *
- * @throws Error when Restricted Mode forbids it
+ * @throws Error if Restricted Mode forbids it
  */
 export function start(command: string, args: readonly string[], cwd: string, variables: NodeJS.ProcessEnv = {}): ChildProcessWithoutNullStreams {
     checkStart(command);
     return spawn(command, args, { cwd, env: { ...environmentOfPrograms(), ...variables }, windowsHide: true });
 }
 
-/** The proxy of VS Code's user settings as variables, which pip and uv obey; none where the environment names one itself. */
+/** Returns the proxy of VS Code's user settings as variables for pip and uv; none if the environment names one. */
 export function proxyOfEditor(environment: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
     const settings = vscode.workspace.getConfiguration("http");
     const proxy = settings.inspect<string>("proxy")?.globalValue ?? "";
@@ -63,9 +63,9 @@ export function proxyOfEditor(environment: NodeJS.ProcessEnv = process.env): Nod
     return { HTTP_PROXY: proxy, HTTPS_PROXY: proxy, ...(exceptions.length > 0 ? { NO_PROXY: exceptions.join(",") } : {}) };
 }
 
-/** Opens a terminal, in which `program` runs instead of the shell when it is given; none in Restricted Mode. */
+/** Opens a terminal with a shell, or with `program` in its place; undefined in Restricted Mode. */
 export function openTerminal(name: string, program?: { readonly file: string; readonly args: string[] }): vscode.Terminal | undefined {
-    // A shell looks its programs up itself, so this module could not know which ones it starts.
+    // A shell finds its programs itself, so this module cannot check them.
     if (!isTrustedFor(TERMINALS_NEED_TRUST)) {
         return undefined;
     }
@@ -77,7 +77,7 @@ export function openTerminal(name: string, program?: { readonly file: string; re
 /** A task of type `waza` in tasks.json. */
 interface EngineTask extends vscode.TaskDefinition {
     readonly command: "run" | "check";
-    /** An eval file, task file or folder; the workspace folder without it. */
+    /** An eval file, task file or folder; by default the workspace folder. */
     readonly path?: string;
     readonly args?: readonly string[];
 }
@@ -85,9 +85,9 @@ interface EngineTask extends vscode.TaskDefinition {
 const MODULES = { run: "waza_engine", check: "waza_language_server" };
 
 /**
- * Lets tasks.json run suites and check suite files.
+ * Registers the tasks of tasks.json that run suites and check suite files.
  *
- * @param python the Python that has the server, when one is known; `reach` starts the server first
+ * @param python returns the Python of the server if it is known; with `ensureServer` it starts the server first
  */
 export function registerTasks(python: (ensureServer: boolean) => Promise<Interpreter | undefined>): vscode.Disposable {
     return vscode.tasks.registerTaskProvider("waza", {
@@ -105,7 +105,7 @@ export function registerTasks(python: (ensureServer: boolean) => Promise<Interpr
 function engineTask(definition: EngineTask, scope: vscode.WorkspaceFolder | vscode.TaskScope, python: Interpreter): vscode.Task {
     checkStart(python.command);
     const { command, path: target = ".", args = [] } = definition;
-    // -P: a folder of the workspace that is called like the module is not it.
+    // -P: do not import a folder of the workspace that has the name of the module.
     const all = [...python.args, "-P", "-m", MODULES[command], command, target, ...args];
     const cwd = typeof scope === "object" ? { cwd: scope.uri.fsPath } : {};
     return new vscode.Task(definition, scope, `${command} ${target}`, "waza", new vscode.ProcessExecution(python.command, all, cwd), "$waza");
@@ -113,7 +113,7 @@ function engineTask(definition: EngineTask, scope: vscode.WorkspaceFolder | vsco
 
 const MCP_TIMEOUT_MS = 20_000;
 
-/** The part of newer editors that starts MCP servers for chat agents; the oldest supported editor has none. */
+/** The MCP interface of newer VS Code versions; the oldest supported version has none. */
 interface McpEditor {
     readonly lm?: {
         readonly registerMcpServerDefinitionProvider?: (
@@ -125,18 +125,19 @@ interface McpEditor {
 }
 
 /**
- * Offers `waza-engine mcp` of each open folder to chat agents: to check and fix suites, not to run them. Not in Restricted Mode, nor for a
- * Python without the package `mcp` or a folder on no disk.
+ * Offers the MCP server `waza-engine mcp` of each open folder to chat agents, which checks and fixes suites but does not run them.
  *
- * @param python the Python that has the server, when one is known
- * @param changed fires when that, the folders or their trust may be others
+ * There is none in Restricted Mode, for a Python without the package `mcp`, and for a virtual folder.
+ *
+ * @param python returns the Python of the server, if it is known
+ * @param changed fires when the Python, the folders or their trust may have changed
  */
 export function registerMcpServers(python: () => Interpreter | undefined, changed: vscode.Event<void>, version: string): vscode.Disposable {
     const { lm, McpStdioServerDefinition: Server } = vscode as McpEditor;
     if (lm?.registerMcpServerDefinitionProvider === undefined || Server === undefined) {
         return new vscode.Disposable(() => undefined);
     }
-    // By the command of a Python.
+    // Keyed by the command of a Python.
     const mcpSupport = new Map<string, Promise<boolean>>();
     return lm.registerMcpServerDefinitionProvider("waza", {
         onDidChangeMcpServerDefinitions: changed,
@@ -165,7 +166,7 @@ function canImportMcp(python: Interpreter, cwd: string): Promise<boolean> {
     });
 }
 
-/** A client that asks before each start of its server, restarts included: other files may be open by then. */
+/** A client that checks before each start of its server, also before a restart, because other files may be open by then. */
 export class GuardedClient extends LanguageClient {
     constructor(
         id: string,
@@ -182,7 +183,7 @@ export class GuardedClient extends LanguageClient {
     }
 }
 
-/** The variables of this process. In Restricted Mode none names a place in a repository: PATH, PYTHONPATH and VIRTUAL_ENV decide what a Python loads. */
+/** Returns the variables of this process; in Restricted Mode without paths into a repository, because PATH, PYTHONPATH and VIRTUAL_ENV decide which code a Python loads. */
 export function environmentOfPrograms(): NodeJS.ProcessEnv {
     if (vscode.workspace.isTrusted) {
         return process.env;
@@ -205,7 +206,7 @@ function checkStart(command: string): void {
 }
 
 function untrustedFolders(): string[] {
-    // Whatever the scheme: an older version of a file, or a cell of a notebook, lies where the file does.
+    // Any scheme counts: a git revision of a file or a notebook cell has the path of the file.
     const locations = (uris: readonly vscode.Uri[]) => uris.map(({ fsPath }) => fsPath).filter((location) => path.isAbsolute(location));
     const folders = vscode.workspace.workspaceFolders ?? [];
     return boundariesOf(locations(folders.map(({ uri }) => uri)), locations(vscode.workspace.textDocuments.map(({ uri }) => uri)));

@@ -1,7 +1,7 @@
 /**
- * Keys of model providers, kept where VS Code keeps secrets; runs get them as variables of their environment.
+ * Stores the keys of model providers in the secret storage of VS Code; runs get them as environment variables.
  *
- * They are in no file and no setting, and are handed to nothing while the workspace is not trusted.
+ * No file and no setting has them, and no program gets them while the workspace is not trusted.
  */
 
 import * as vscode from "vscode";
@@ -14,7 +14,7 @@ const OTHER = "Another variable…";
 export class ProviderKeys {
     constructor(private readonly context: vscode.ExtensionContext) {}
 
-    /** The variables that are set, with their keys. */
+    /** Returns the stored keys, by variable. */
     async environment(): Promise<Record<string, string>> {
         const found: Record<string, string> = {};
         for (const name of this.names()) {
@@ -26,7 +26,7 @@ export class ProviderKeys {
         return found;
     }
 
-    /** Asks for a key and keeps it; an empty one is forgotten. Resolves to whether anything changed. */
+    /** Asks for a key and stores it; an empty one is removed. Returns whether anything has changed. */
     async askForKey(variable?: string): Promise<boolean> {
         const name = variable !== undefined && isVariable(variable) ? variable : await this.askName();
         if (name === undefined) {

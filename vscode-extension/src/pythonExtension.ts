@@ -1,9 +1,9 @@
-/** The environment selected in Microsoft's extensions for Python, when one is installed; nothing here depends on them. */
+/** Returns the environment that is selected in one of Microsoft's Python extensions, which are optional. */
 
 import * as vscode from "vscode";
 import type { Interpreter } from "./interpreters";
 
-/** The part of the Python Environments extension that is used here; it replaces that of the Python extension. */
+/** The part of the Python Environments extension that is used here; it replaces the part of the Python extension. */
 interface EnvironmentsApi {
     getEnvironment(
         scope: vscode.Uri | undefined,
@@ -25,7 +25,7 @@ interface PythonExtensionApi {
 const ENVIRONMENTS_EXTENSION = "ms-python.vscode-python-envs";
 const PYTHON_EXTENSION = "ms-python.python";
 
-/** The interpreter selected for the first workspace folder. */
+/** Returns the interpreter that is selected for the first workspace folder. */
 export async function selectedInPythonExtension(): Promise<Interpreter | undefined> {
     const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
     try {
@@ -35,7 +35,7 @@ export async function selectedInPythonExtension(): Promise<Interpreter | undefin
             return { command: executable, args: [...(args ?? [])], origin: "the Python extension" };
         }
     } catch {
-        // The older extension may know.
+        // Ask the older extension.
     }
     const environments = (await pythonApi())?.environments;
     if (environments === undefined) {
@@ -47,11 +47,11 @@ export async function selectedInPythonExtension(): Promise<Interpreter | undefin
         const command = resolved?.executable.uri?.fsPath;
         return command === undefined ? undefined : { command, args: [], origin: "the Python extension" };
     } catch {
-        return undefined; // Its selection is a convenience: without it the other candidates are asked.
+        return undefined; // the other candidates are tried
     }
 }
 
-/** Calls `listener` whenever another environment is selected there. */
+/** Calls `listener` whenever another environment is selected. */
 export async function onDidSelectEnvironment(listener: () => void): Promise<vscode.Disposable | undefined> {
     const newer = (await environmentsApi())?.onDidChangeEnvironment;
     return newer === undefined ? (await pythonApi())?.environments?.onDidChangeActiveEnvironmentPath(listener) : newer(listener);
@@ -60,7 +60,7 @@ export async function onDidSelectEnvironment(listener: () => void): Promise<vsco
 const environmentsApi = () => apiOf<EnvironmentsApi>(ENVIRONMENTS_EXTENSION);
 const pythonApi = () => apiOf<PythonExtensionApi>(PYTHON_EXTENSION);
 
-/** Asked in a trusted workspace alone: the answer makes that extension start the environments that it finds there. */
+/** Activates an extension in a trusted workspace only, because it starts the environments that it finds there. */
 async function apiOf<Api>(identifier: string): Promise<Api | undefined> {
     if (!vscode.workspace.isTrusted) {
         return undefined;

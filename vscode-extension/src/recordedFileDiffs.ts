@@ -1,7 +1,7 @@
 /**
- * A file compared with its version when a run began: the diff of a stale score.
+ * Shows the diff of a stale score: a file compared with its version when the run began.
  *
- * The server has the earlier text; here it is a read-only document with its own scheme.
+ * The server returns the recorded text, which is shown as a read-only document with its own scheme.
  */
 
 import * as vscode from "vscode";
@@ -10,14 +10,14 @@ import type { LanguageClient } from "vscode-languageclient/node";
 const SCHEME = "waza-recorded";
 export const SHOW_CHANGE = "waza.showChange";
 
-/** The argument of the server's links: a result file, a path in its record, and where that file is now. */
+/** The argument of the server's links: a result file, a path in its record, and the current URI of that file. */
 interface RecordedFile {
     readonly results: string;
     readonly path: string;
     readonly uri: string;
 }
 
-/** Registers the command of stale scores, and the documents that it shows. */
+/** Registers the command that stale scores link to, and the provider of the recorded documents. */
 export function registerRecordedFileDiffs(client: () => LanguageClient | undefined): vscode.Disposable {
     const provider: vscode.TextDocumentContentProvider = {
         provideTextDocumentContent: async (uri) => {

@@ -1,7 +1,8 @@
-/** Recorded answers that are graded again, free and without the agent: requests, events and messages. */
+/** Grades recorded answers again, without the agent and its cost. */
 
 import * as vscode from "vscode";
 import { ExecuteCommandRequest, type LanguageClient } from "vscode-languageclient/node";
+import { errorMessage } from "./messages";
 import { showRequestError } from "./requestErrors";
 import type { RunEvent } from "./runEvents";
 import type { RunView } from "./runViews";
@@ -9,14 +10,14 @@ import { GRADERS_NEED_TRUST, isTrustedFor } from "./trust";
 
 export const REGRADE_COMMAND = "waza.regrade";
 
-/** How grading again ended, as the server answers it. */
+/** The answer of `waza.regrade`. */
 interface RegradeAnswer {
     readonly status: "completed" | "error";
     readonly tasks: number;
     readonly message: string | null;
 }
 
-/** A regraded item and its events: one `ended` for each record. */
+/** A re-graded item and its events, with one `ended` for each record. */
 export interface Regraded {
     readonly id: string;
     readonly events: readonly RunEvent[];
@@ -33,14 +34,14 @@ export class Regrades {
     /** Fires when recorded answers were graded again, or could not be. */
     readonly onDidEnd = this.ended.event;
 
-    /** Takes an event about the item with an id. */
+    /** Takes an event about an item. */
     take(id: string, event: RunEvent): void {
         const regrading = this.active.get(id);
         regrading?.events.push(event);
         regrading?.view.take(event);
     }
 
-    /** Grades the last recorded answers of the item with an id again, and shows it in the view. */
+    /** Grades the last recorded answers of an item again, and shows the events in a view. */
     async regrade(client: LanguageClient, id: string, view: RunView): Promise<unknown> {
         if (!isTrustedFor(GRADERS_NEED_TRUST)) {
             view.end(undefined);
@@ -54,12 +55,12 @@ export class Regrades {
             problem = answer.message ?? undefined;
             return answer;
         } catch (error) {
-            problem = error instanceof Error ? error.message : String(error);
+            problem = errorMessage(error);
             void showRequestError(error);
             return undefined;
         } finally {
             if (this.active.get(id) === regrading) {
-                this.active.delete(id); // a later one of the same stays
+                this.active.delete(id); // keeps a later re-grade of the same item
             }
             view.end(problem);
             this.ended.fire({ id, events: regrading.events });

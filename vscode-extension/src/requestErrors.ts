@@ -1,12 +1,12 @@
-/** Messages about requests that the server rejects: its reason, and a button that opens the file in question. */
+/** Shows the reason of a rejected request, with a button that opens the file that it names. */
 
 import * as vscode from "vscode";
-import { sentence } from "./messages";
-import { splitLocation, reasonFirst } from "./runProgress";
+import { errorMessage, sentence } from "./messages";
+import { reasonFirst, splitLocation } from "./reasons";
 
-/** Says why something was not done. */
+/** Shows an error of a request. */
 export async function showRequestError(error: unknown): Promise<void> {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     const { place } = splitLocation(reason);
     const open = "Open File";
     const chosen = await vscode.window.showErrorMessage(sentence(reasonFirst(reason)), ...(place === undefined ? [] : [open]));

@@ -1,8 +1,8 @@
-/** The HTML around a rendered result: its buttons, and colours for what its marks say. Nothing in it is a script. */
+/** Builds the HTML of a result page around the rendered Markdown: buttons, filters and coloured marks, without scripts. */
 
-import { taskId } from "./runnables";
+import { taskId, trialId } from "./itemIds";
 
-/** A folder that a trial has left; see docs/protocol.md. */
+/** The workspace folder of a trial; see docs/protocol.md. */
 export interface TrialWorkspace {
     readonly task: string;
     readonly trial: number;
@@ -19,37 +19,37 @@ export interface AnsweredTask {
 export interface ResultPageParts {
     /** The id of the suite or the task. */
     readonly id: string;
-    /** Said above it. */
+    /** Notices above the page. */
     readonly notices: readonly string[];
-    /** The page as HTML, rendered by VS Code's own Markdown. */
+    /** The Markdown of the page, rendered as HTML by VS Code. */
     readonly rendered: string;
     readonly workspaces: readonly TrialWorkspace[];
-    /** The tasks whose answers can become tasks of their own. */
+    /** The tasks whose answers can be saved as new tasks. */
     readonly answered: readonly AnsweredTask[];
-    /** The tasks of the page, in its order. */
+    /** The tasks on the page, in order. */
     readonly tasks: readonly AnsweredTask[];
-    /** The file of the run that is shown, "" when there is none. */
+    /** The result file of the run; "" if there is none. */
     readonly record: string;
-    /** True if it waits for a person's verdict. */
+    /** True if an answer needs a review. */
     readonly waits: boolean;
-    /** True if there is an earlier run to compare with. */
+    /** True if there is an earlier run. */
     readonly comparable: boolean;
     readonly style: string;
-    /** Where styles may come from, for the page's policy. */
+    /** The source of styles in the content security policy. */
     readonly styleSource: string;
 }
 
 /** The commands that the page may call. */
 export const PAGE_COMMANDS = ["waza.reviewAnswers", "waza.compareResults", "waza.saveRecord", "waza.openWorkspace", "waza.openJudged", "waza.openFile", "waza.run", "waza.regrade"];
-/** The marks of a grader in an answer: required text, forbidden text, the nearest match. */
+/** The CSS classes of a grader's marks in an answer: required text, forbidden text, nearest match. */
 const MATCH_CLASSES: Readonly<Record<string, string>> = { "✓": "passed", "✗": "failed", "≈": "nearest" };
-/** An answer whose fence says which of its lines, counted from 1, are marks: what only looks like one is the agent's. */
+/** A marked answer: the language of its fence lists the lines, counted from 1, that are marks. The agent may have written similar lines. */
 const MARKED_ANSWER = /(<pre\b[^>]*><code\b[^>]*\blanguage-marked)-([\d-]+)("[^>]*>)([^]*?)(<\/code><\/pre>)/gu;
 const VERDICT_CLASSES: Readonly<Record<string, string>> = { "✓": "passed", "✗": "failed", "!": "error" };
-/** States that the page can be limited to. */
+/** The filters of the page, by state. */
 const FILTERS = [["all", "All"], ["failed", "Failed"], ["error", "In Error"], ["passed", "Passed"]] as const;
 const HEADING = /<h2\b[^>]*>(?:([\u2713\u2717!\u25f7\u2013]) )?([^]*?)<\/h2>/u;
-/** A grader, up to the next one or the next heading. */
+/** A grader, with all text up to the next grader or heading. */
 const GRADER = /<p\b[^>]*>(<strong\b[^>]*>([\u2713\u2717!\u25f7]) <code\b[^>]*>([^]*?)<\/code><\/strong>)([^]*?)<\/p>([^]*?)(?=<p\b[^>]*><strong\b[^>]*>[\u2713\u2717!\u25f7] <code|<h[234]\b|$)/gu;
 
 export function resultHtml({ id, notices, rendered, workspaces, answered, tasks, record, waits, comparable, style, styleSource }: ResultPageParts): string {
@@ -74,15 +74,15 @@ export function resultHtml({ id, notices, rendered, workspaces, answered, tasks,
         buttons.push(button("Open Record", "waza.openFile", { file: record }));
     }
     for (const { task, trial, path } of workspaces) {
-        const written = `<code>${escaped(path)}</code>`;
-        const open = button("Open Workspace of This Trial", "waza.openWorkspace", trialOf(suite, task, trial));
-        body = body.replace(written, () => `${written} ${open}`);
+        const code = `<code>${escaped(path)}</code>`;
+        const open = button("Open Workspace of This Trial", "waza.openWorkspace", trialId(taskId(suite, task), trial));
+        body = body.replace(code, () => `${code} ${open}`);
     }
     if (workspaces.length > 1) {
         buttons.push(button("Open Workspace of a Trial…", "waza.openWorkspace", id));
     } else if (workspaces[0] !== undefined) {
         const [{ task, trial }] = [workspaces[0]];
-        buttons.push(button("Open Workspace of This Trial", "waza.openWorkspace", trialOf(suite, task, trial)));
+        buttons.push(button("Open Workspace of This Trial", "waza.openWorkspace", trialId(taskId(suite, task), trial)));
     }
     return `<!DOCTYPE html>
 <html lang="en">
@@ -99,7 +99,7 @@ ${body}
 </html>`;
 }
 
-/** A page with its tasks as sections that can be filtered, after a table of contents. */
+/** Wraps the tasks in sections that can be filtered, after a table of contents. */
 function taskSections(rendered: string, suite: string, tasks: readonly AnsweredTask[]): string {
     const [head = "", ...parts] = rendered.split(/(?=<h2\b)/u);
     const remaining = [...tasks];
@@ -127,7 +127,7 @@ function taskSections(rendered: string, suite: string, tasks: readonly AnsweredT
     return `${head}<nav class="contents"><div>${filters.join("")}</div><ul>${links.join("")}</ul></nav>${sections.join("")}`;
 }
 
-/** A grader that leads to its line; one that passed is folded. */
+/** Returns a replacer that wraps a grader in a collapsible section with a link to its line; a grader that passed is collapsed. */
 function graderSection(task: string): (highlightMatches: string, ...groups: string[]) => string {
     return (_, title = "", mark = "", name = "", rest = "", details = "") => {
         const link = button("Go to Line", "waza.openJudged", { task, grader: unescaped(name) });
@@ -136,16 +136,18 @@ function graderSection(task: string): (highlightMatches: string, ...groups: stri
 }
 
 /**
- * An answer in which what the carets below a line point at is marked itself: a line that is wrapped, or read from right to left, has no
- * place below its words. `html` is what a fence of Markdown has become, `marks` the numbers of its lines that are no words of the answer.
+ * Highlights the text above carets: in a wrapped line, or one that is read from right to left, carets do not point at their text.
+ *
+ * @param html a rendered fence
+ * @param marks the numbers of its lines, counted from 1, that are marks and not part of the answer
  */
 function highlightMatches(html: string, marks: ReadonlySet<number>): string {
-    const drawn: string[] = [];
+    const lines: string[] = [];
     let answered: string[] = [];
     let kinds: (string | undefined)[] = [];
     let rules: string[] = [];
-    const draw = () => {
-        drawn.push(markRanges(answered, kinds), ...rules);
+    const flush = () => {
+        lines.push(markRanges(answered, kinds), ...rules);
         rules = [];
     };
     for (const [number, line] of html.split("\n").entries()) {
@@ -156,26 +158,21 @@ function highlightMatches(html: string, marks: ReadonlySet<number>): string {
             rules.push(`<bdi dir="ltr"><span class="${kind}">^ ${mark}</span> ${words}</bdi>`);
         } else {
             if (number > 0) {
-                draw();
+                flush();
             }
-            // Characters as they are counted in an answer: one that HTML writes as `&lt;` is one.
+            // An entity such as `&lt;` is one character of the answer.
             [answered, kinds] = [line.match(/&(?:\w+|#\d+);|[^]/gu) ?? [], []];
         }
     }
-    draw();
-    return drawn.join("\n");
+    flush();
+    return lines.join("\n");
 }
 
-/** A line with its marks: each contains adjacent characters of one kind. */
+/** Wraps each range of adjacent characters of one kind in a `<mark>`. */
 function markRanges(characters: readonly string[], kinds: readonly (string | undefined)[]): string {
     const open = (at: number) => (kinds[at] === undefined || kinds[at] === kinds[at - 1] ? "" : `<mark class="${kinds[at]}">`);
     const close = (at: number) => (kinds[at] === undefined || (kinds[at] === kinds[at + 1] && at + 1 < characters.length) ? "" : "</mark>");
     return characters.map((character, at) => `${open(at)}${character}${close(at)}`).join("");
-}
-
-/** The id of a trial in the tree; see docs/protocol.md. */
-function trialOf(suite: string, task: string, trial: number): string {
-    return `${taskId(suite, task)}#trial-${String(trial)}`;
 }
 
 function button(title: string, command: string, argument: unknown): string {

@@ -1,13 +1,14 @@
-/** The last run of a suite or a task as a page: the server returns it, VS Code's Markdown renders it, buttons lead to more. */
+/** Shows the last run of a suite or a task in a webview: the server returns Markdown, VS Code renders it, and buttons are added. */
 
 import * as vscode from "vscode";
 import { ErrorCodes, type LanguageClient, ResponseError } from "vscode-languageclient/node";
 import { completeStep } from "./contextKeys";
+import { suiteIdOf, suiteOf } from "./itemIds";
+import { errorMessage } from "./messages";
+import { engineOptionsToSettings } from "./reasons";
 import { type AnsweredTask, escaped, PAGE_COMMANDS, resultHtml, type TrialWorkspace } from "./resultHtml";
-import { suiteIdOf, suiteOf } from "./runnables";
 import { titleInWorkspace } from "./runTitles";
 import type { RunView } from "./runViews";
-import { engineOptionsToSettings } from "./runProgress";
 
 const STYLE = ["media", "result.css"];
 
@@ -18,15 +19,15 @@ interface ResultDocument {
     readonly answered: readonly AnsweredTask[];
     readonly tasks: readonly AnsweredTask[];
     readonly resultsFile: string;
-    /** True if the shown run is active: the page has what is finished so far. */
+    /** True if the run is active: the page shows the finished part. */
     readonly goesOn: boolean;
-    /** True if some of its tasks were graded again since. */
+    /** True if some tasks were graded again since. */
     readonly regraded: boolean;
-    /** True if it waits for a person's verdict. */
+    /** True if an answer needs a review. */
     readonly waits: boolean;
 }
 
-/** As much of an answer of `waza/recordedRuns` as the page needs. */
+/** An answer of `waza/recordedRuns`, as far as it is used here. */
 interface RecordedRun {
     readonly resultsFile: string;
 }
@@ -34,16 +35,16 @@ interface RecordedRun {
 const EMPTY = { workspaces: [], answered: [], tasks: [], resultsFile: "", goesOn: false, regraded: false, waits: false, comparable: false };
 const RUN_ACTIVE = "A run is in progress; this page shows an earlier one.";
 const REGRADED = "Graded again since: the files show the new results, this page shows the recorded run.";
-/** How the file of a run ends that has not ended. */
+/** The suffix of the file of an active run. */
 const JOURNAL_SUFFIX = ".partial.jsonl";
 const REDRAW_AFTER_MILLISECONDS = 300;
-/** How often the page of an active run is updated: the end of an external run is not reported. */
+/** The interval of updates of an active run: the end of an external run is not reported. */
 const POLL_MILLISECONDS = 3_000;
 
-/** The state of the page, stored by the window: a page without scripts cannot store it itself. */
+/** The state of the page, stored in the workspace state: a webview without scripts cannot store its state. */
 interface Shown {
     readonly id: string;
-    /** The result file, "" when there was none. */
+    /** The result file; "" if there was none. */
     readonly record: string;
 }
 
@@ -54,22 +55,22 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
     private readonly registration = vscode.window.registerWebviewPanelSerializer(VIEW_TYPE, this);
     private panel: vscode.WebviewPanel | undefined;
     private id = "";
-    /** The result file that was shown last, "" when there was none. */
+    /** The result file that is shown; "" if there is none. */
     private record = "";
-    /** The result file of the run that has just ended, "" when it is the newest that is wanted. */
+    /** The result file of the run that has just ended here; "" to show the newest run. */
     private endedRecord = "";
-    /** The recorded runs when that was drawn first; a later one is newer, even an external one. */
+    /** The recorded runs when `endedRecord` was first drawn; any other run is newer, even an external one. */
     private knownRuns: ReadonlySet<string> | undefined;
     private html = "";
     /** The ids of the active runs. */
     private readonly activeIds: string[] = [];
-    /** True if something has changed while the page was hidden. */
+    /** True if something has changed since the page was drawn. */
     private outdated = false;
     private redrawing: NodeJS.Timeout | undefined;
     private polling: NodeJS.Timeout | undefined;
     private drawCount = 0;
 
-    /** @param connect starts the server unless it runs */
+    /** @param connect starts the server unless it is up */
     constructor(
         private readonly client: () => LanguageClient | undefined,
         private readonly connect: () => Promise<unknown>,
@@ -77,7 +78,7 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
         private readonly memory: vscode.Memento,
     ) {}
 
-    /** Shows the page of the suite or task with this id, in the place of the one that is open. */
+    /** Shows the result of a suite or a task in the one result page of the window. */
     async open(id: string): Promise<void> {
         this.endedRecord = "";
         this.panel ??= this.configure(vscode.window.createWebviewPanel(VIEW_TYPE, "Result", vscode.ViewColumn.Active, { enableFindWidget: true }));
@@ -87,7 +88,7 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
         await this.draw();
     }
 
-    /** Shows again what the page has shown before the window was reloaded. */
+    /** Restores the page after a reload of the window. */
     async deserializeWebviewPanel(panel: vscode.WebviewPanel): Promise<void> {
         const shown = this.memory.get<Shown>(KEY);
         if (shown === undefined || this.panel !== undefined) {
@@ -101,12 +102,12 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
         await this.draw();
     }
 
-    /** The eval file whose result is in front; undefined when something else is. */
-    get suiteInFront(): string | undefined {
+    /** The eval file of the page if it is the active editor. */
+    get activeSuite(): string | undefined {
         return this.panel?.active === true && this.id !== "" ? suiteOf(this.id) : undefined;
     }
 
-    /** Shows on the open page that a run is active, and draws it again when that has ended. */
+    /** Returns the view of a run: the open page shows that it is active, and then its result. */
     view(id: string): RunView {
         let recorded = "";
         this.activeIds.push(id);
@@ -119,16 +120,16 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
                 this.activeIds.splice(this.activeIds.indexOf(id), 1);
                 if (suiteIdOf(id) === suiteIdOf(this.id)) {
                     this.record = "";
-                    this.endedRecord = id === this.id ? recorded : ""; // one of a part of it may have begun later
+                    this.endedRecord = id === this.id ? recorded : ""; // else a run of a part may have begun later
                     this.knownRuns = undefined;
-                    void this.draw(); // also while hidden: a person who comes back finds the end
+                    void this.draw(); // also while hidden, so that the result is there when the user returns
                 }
                 this.refreshSoon();
             },
         };
     }
 
-    /** Draws the open page again, soon: runs, results or regraded answers have changed. */
+    /** Draws the open page again after a delay. */
     refreshSoon(): void {
         this.outdated = true;
         clearTimeout(this.redrawing);
@@ -139,7 +140,7 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
         }, REDRAW_AFTER_MILLISECONDS);
     }
 
-    /** Draws the page that waits for the server. */
+    /** Draws a page that waits for the server. */
     serverStarted(): void {
         void this.draw();
     }
@@ -147,7 +148,7 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
     dispose(): void {
         clearTimeout(this.redrawing);
         clearTimeout(this.polling);
-        this.registration.dispose(); // the page stays where it is: the window restores it when it opens again
+        this.registration.dispose(); // the page stays open: the next window restores it
     }
 
     private configure(panel: vscode.WebviewPanel): vscode.WebviewPanel {
@@ -185,22 +186,22 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
         const [drawNumber, before] = [this.drawCount, this.record];
         clearTimeout(this.polling);
         const { markdown, resultsFile: record, goesOn, regraded, ...found } = await this.read(id);
-        // Behind the reading: what goes meanwhile would be taken for the run before it.
+        // Checked after reading: a run that is deleted in between would seem to be the one before it.
         const goneNotice = await missingNotice({ id, record: before });
         const rendered = await render(engineOptionsToSettings(markdown));
         if (this.panel !== panel || this.drawCount !== drawNumber) {
-            return; // closed, or drawn again meanwhile
+            return; // the page was closed, or drawn again
         }
         const isOld = !goesOn && record !== "" && this.activeIds.some((each) => isPart(each, id) || isPart(id, each));
         const notices = [goneNotice, isOld ? RUN_ACTIVE : "", regraded ? REGRADED : ""].filter((notice) => notice !== "");
         const style = panel.webview.asWebviewUri(vscode.Uri.joinPath(this.extension, ...STYLE)).toString();
         const html = resultHtml({ id, notices, rendered, record, ...found, style, styleSource: panel.webview.cspSource });
-        panel.title = `${titleInWorkspace(id)} result`; // the suite may have got its name since
+        panel.title = `${titleInWorkspace(id)} result`; // the name of the suite may be known only now
         if (html !== this.html) {
-            this.html = panel.webview.html = html; // the same again would scroll to its beginning
+            this.html = panel.webview.html = html; // setting it again would scroll to the top
         }
         if (record !== "") {
-            this.record = goneNotice === "" ? record : before; // the message that it is gone stays until something else is requested
+            this.record = goneNotice === "" ? record : before; // the notice stays until another page is opened
             await this.memory.update(KEY, { id, record: this.record } satisfies Shown);
         }
         if (goesOn) {
@@ -226,11 +227,11 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
             }
             return { ...(await this.pageOf(client, id)), comparable: runs.length > 1 };
         } catch (error) {
-            return { ...EMPTY, markdown: fenced(error instanceof Error ? error.message : String(error)) };
+            return { ...EMPTY, markdown: fenced(errorMessage(error)) };
         }
     }
 
-    /** The page of the run that has just ended, or of the newest one. */
+    /** Requests the page of the run that has just ended, or of the newest one. */
     private async pageOf(client: LanguageClient, id: string): Promise<ResultDocument> {
         const record = this.endedRecord;
         if (record !== "") {
@@ -238,7 +239,7 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
                 return await client.sendRequest<ResultDocument>("waza/resultDocument", { id, record: record });
             } catch (error) {
                 if (this.endedRecord === record && error instanceof ResponseError && error.code === ErrorCodes.InvalidParams) {
-                    this.endedRecord = ""; // it is gone
+                    this.endedRecord = ""; // the file was deleted
                 }
             }
         }
@@ -246,15 +247,15 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
     }
 }
 
-/** Returns whether one id equals the other, or is a part of it. */
+/** Returns whether an id equals another one or is a part of it. */
 function isPart(id: string, whole: string): boolean {
     return id === whole || id.startsWith(`${whole}::`) || id.startsWith(`${whole}#`);
 }
 
-/** That the run which was shown is gone, "" when it is there. */
+/** Returns a notice that the run which was shown was deleted; "" if it was not. */
 async function missingNotice({ id, record }: Shown): Promise<string> {
     if (record === "" || record.endsWith(JOURNAL_SUFFIX)) {
-        return ""; // nothing was shown, or what has become a result file of its own since
+        return ""; // nothing was shown, or an active run, whose file is renamed at its end
     }
     for (const [file, what] of [[suiteOf(id), "The suite"], [record, "The recorded run"]] as const) {
         try {
@@ -268,7 +269,7 @@ async function missingNotice({ id, record }: Shown): Promise<string> {
     return "";
 }
 
-/** Renders with the Markdown of VS Code, which a person may have disabled. */
+/** Renders with VS Code's Markdown extension, which may be disabled. */
 async function render(markdown: string): Promise<string> {
     try {
         return await vscode.commands.executeCommand<string>("markdown.api.render", markdown);
@@ -277,7 +278,7 @@ async function render(markdown: string): Promise<string> {
     }
 }
 
-/** A literal message: its quotes of files are not Markdown. */
+/** Returns a message as a fenced block, so that it is not read as Markdown. */
 function fenced(message: string): string {
     const fence = "`".repeat(Math.max(3, ...[...message.matchAll(/`+/gu)].map(([ticks]) => ticks.length + 1)));
     return `${fence}\n${message}\n${fence}`;

@@ -1,13 +1,13 @@
-/** Verdicts that people give: each answer that waits is shown, then it is asked whether it passes, and why. */
+/** Reviews by a person: shows each answer that needs one, and asks whether it passes and why. */
 
 import * as vscode from "vscode";
 import { ExecuteCommandRequest, type LanguageClient } from "vscode-languageclient/node";
-import { plain } from "./messages";
-import { titleOf } from "./runnables";
+import { titleOf } from "./itemIds";
+import { errorMessage, plain } from "./messages";
 
-/** An answer that waits for a person, as `waza/reviews` returns it; see docs/protocol.md. */
+/** An answer that needs a review, as `waza/reviews` returns it; see docs/protocol.md. */
 interface PendingReview {
-    /** The id of the grader of its task. */
+    /** The id of the grader. */
     readonly id: string;
     readonly trial: number;
     readonly results: string;
@@ -16,11 +16,11 @@ interface PendingReview {
 }
 
 interface Verdict extends vscode.QuickPickItem {
-    /** Undefined leaves the answer for later. */
+    /** Undefined skips the answer for now. */
     readonly passed: boolean | undefined;
 }
 
-/** Asks for a verdict of each answer of a suite, a task or a grader that waits; `show` shows the result of one. Escape leaves the rest as they are. */
+/** Asks for a review of each answer of a suite, a task or a grader that needs one, after `show` has opened it. Escape ends the loop. */
 export async function reviewAnswers(client: LanguageClient, id: string, show: (id: string) => Promise<unknown>): Promise<void> {
     let count = 0;
     try {
@@ -42,16 +42,16 @@ export async function reviewAnswers(client: LanguageClient, id: string, show: (i
             }
         }
     } catch (error) {
-        void vscode.window.showErrorMessage(plain(error instanceof Error ? error.message : String(error)));
+        void vscode.window.showErrorMessage(plain(errorMessage(error)));
     }
     if (count > 0) {
         void vscode.window.showInformationMessage(count === 1 ? "The review was saved in reviews.jsonl." : `${String(count)} reviews were saved in reviews.jsonl.`);
     }
 }
 
-/** The verdict of one answer and a comment on it; undefined when the person cancels. The prompt stays open while the person reads the result. */
-async function askForReview(answer: PendingReview, which: string): Promise<{ readonly passed?: boolean; readonly comment?: string } | undefined> {
-    const title = plain(`Review ${titleOf(answer.id)}, trial ${String(answer.trial)} (${which})`);
+/** Asks for the verdict of one answer and a comment; undefined if cancelled. The prompts stay open while the user reads the result. */
+async function askForReview(answer: PendingReview, position: string): Promise<{ readonly passed?: boolean; readonly comment?: string } | undefined> {
+    const title = plain(`Review ${titleOf(answer.id)}, trial ${String(answer.trial)} (${position})`);
     const placeHolder = plain([answer.instructions ?? "Does the answer pass?", ...answer.criteria].join(" · "));
     const verdicts: readonly Verdict[] = [
         { label: "$(pass) Passed", passed: true },

@@ -1,10 +1,10 @@
-/** Runs that were requested by one click, one after the other: their results are reported once, when the last has ended. */
+/** A batch of runs that one click has started: their results are reported once, when the last one has ended. */
 
 import type { RunRequest } from "./runs";
 
-/** The most that are named in a message. */
+/** The most runs that a message names. */
 const MAX_NAMED = 3;
-/** The labels of a run by its verdict; every other verdict means that something broke. */
+/** The labels of verdicts; a run with any other verdict is in error. */
 const LABELS: Readonly<Record<string, string>> = {
     passed: "passed",
     failed: "failed",
@@ -14,21 +14,21 @@ const LABELS: Readonly<Record<string, string>> = {
 };
 const IN_ERROR = "in error";
 
-/** How a run ended. */
+/** The result of a run. */
 export interface RunOutcome {
     readonly id: string;
     readonly title: string;
-    /** The verdict of its conclusion; of one that passed and whose results are lost, that it is in error. */
+    /** The verdict of its conclusion; `errored` if its results could not be written. */
     readonly verdict: string;
-    /** How it ended, in words: `1 of 2 tasks passed, 1 failed`. */
+    /** The summary: `1 of 2 tasks passed, 1 failed`. */
     readonly words: string;
-    /** True if there are failures to go through and to run again. */
+    /** True if there are failures to look at and to run again. */
     readonly leavesFailures: boolean;
-    /** True if an answer failed, rather than something else broke. */
+    /** True if an answer has failed; false if there are only errors. */
     readonly hasFailedAnswer: boolean;
-    /** True if there are results to open. */
+    /** True if there is a result to open. */
     readonly hasResults: boolean;
-    /** The runs that try again what fails still; none when all of it has passed since. */
+    /** Returns the runs of the items that still fail. */
     readonly retryRequests: () => RunRequest[];
     /** Returns whether all failed items have passed in later runs. */
     readonly haveAllPassed: () => boolean;
@@ -38,24 +38,24 @@ export class RunBatch {
     readonly startedAt = Date.now();
     private readonly outcomes: RunOutcome[] = [];
 
-    /** @param planned how many runs were requested */
+    /** @param planned the number of runs */
     constructor(private readonly planned: number) {}
 
     take(outcome: RunOutcome): void {
         this.outcomes.push(outcome);
     }
 
-    /** True when none of them has begun; each rejection is reported separately. */
+    /** True if no run has begun; rejected runs have their own messages. */
     get isEmpty(): boolean {
         return this.outcomes.length === 0;
     }
 
-    /** Those that leave something to be walked. */
+    /** The runs with failures. */
     get failures(): readonly RunOutcome[] {
         return this.outcomes.filter(({ leavesFailures }) => leavesFailures);
     }
 
-    /** The verdict of all: the worst of them. */
+    /** The worst verdict of the runs. */
     get verdict(): string {
         const verdicts = this.outcomes.map(({ verdict }) => verdict);
         if (verdicts.includes("failed")) {
@@ -76,12 +76,12 @@ export class RunBatch {
         return `${of}: ${[...numbers].map(([word, count]) => `${count} ${word}`).join(", ")}`;
     }
 
-    /** The result of each run, a line each. */
+    /** The result of each run, in one line each. */
     get lines(): string[] {
         return this.outcomes.map(({ title, words }) => `${title}: ${words}`);
     }
 
-    /** The results of the runs with failures, the first of them by name. */
+    /** The results of the runs with failures, with the names of the first ones. */
     get failureSummary(): string {
         const more = this.failures.length - MAX_NAMED;
         const first = this.failures.slice(0, MAX_NAMED).map(({ title, words }) => `${title}: ${words}`);

@@ -1,19 +1,19 @@
-/** Changes between two runs of a suite or a task: the server returns Markdown, which VS Code's preview shows. */
+/** Shows the changes between two runs of a suite or a task: the server returns Markdown, which VS Code's preview shows. */
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
-import { promptOf, titleOf } from "./runnables";
-import { engineOptionsToSettings } from "./runProgress";
-import { runnableOf } from "./testing/reports";
+import { recordedItemOf, titleOf } from "./itemIds";
+import { errorMessage } from "./messages";
+import { engineOptionsToSettings } from "./reasons";
 
 const SCHEME = "waza-result";
 
-/** One answer of the request `waza/recordedRuns`; see docs/protocol.md. */
+/** An answer of `waza/recordedRuns`; see docs/protocol.md. */
 interface RecordedRun {
     readonly resultsFile: string;
     readonly timestamp: string;
     readonly verdict: string;
-    /** To what part of the suite it was limited, "" for all of it. */
+    /** The part of the suite that ran; "" for all of it. */
     readonly part?: string;
 }
 
@@ -31,11 +31,11 @@ export class RunComparisons implements vscode.TextDocumentContentProvider, vscod
             const query = JSON.parse(uri.query) as unknown;
             return engineOptionsToSettings((await client.sendRequest<{ markdown: string }>("waza/resultDocument", query)).markdown);
         } catch (error) {
-            return error instanceof Error ? error.message : String(error);
+            return errorMessage(error);
         }
     }
 
-    /** Shows the changes from an earlier run of the item with an id to its newest one; asks which when there are several. */
+    /** Shows the changes from an earlier run of an item to its newest one; asks for the earlier one if there are several. */
     async compare(client: LanguageClient, item: string): Promise<void> {
         const id = recordedItemOf(item);
         const runs = await client.sendRequest<RecordedRun[]>("waza/recordedRuns", { id });
@@ -44,9 +44,9 @@ export class RunComparisons implements vscode.TextDocumentContentProvider, vscod
             void vscode.window.showInformationMessage("Nothing to compare yet: there are fewer than two runs.");
             return;
         }
-        const picks = earlier.map((run) => ({ label: timeOf(run), description: describe(run), run }));
+        const items = earlier.map((run) => ({ label: timeOf(run), description: describe(run), run }));
         const options = { title: "Compare the Last Run With", placeHolder: `the run of ${timeOf(newest)}: ${describe(newest)}` };
-        const chosen = picks.length === 1 ? picks[0] : await vscode.window.showQuickPick(picks, options);
+        const chosen = items.length === 1 ? items[0] : await vscode.window.showQuickPick(items, options);
         if (chosen !== undefined) {
             await vscode.commands.executeCommand("markdown.showPreview", comparisonUri(id, newest, chosen.run));
         }
@@ -57,13 +57,7 @@ export class RunComparisons implements vscode.TextDocumentContentProvider, vscod
     }
 }
 
-/** The id of the suite or the task whose record has what an item is: a trial, a grader or a prompt. */
-export function recordedItemOf(item: string): string {
-    const [suite, task] = promptOf(item) !== undefined ? [promptOf(item)?.suite] : runnableOf(item).split("::");
-    return task === undefined || task === "" ? (suite ?? "") : `${suite ?? ""}::${task}`;
-}
-
-/** Returns the page of the changes of an item in a run since an earlier one. */
+/** Returns the URI of the comparison of a run with an earlier one. */
 function comparisonUri(id: string, run: RecordedRun, since: RecordedRun): vscode.Uri {
     const name = `${titleOf(id)} since ${timeOf(since)}`.replaceAll(/[/\\?#]/gu, "-");
     const query = JSON.stringify({ id, record: run.resultsFile, since: since.resultsFile });
@@ -71,14 +65,14 @@ function comparisonUri(id: string, run: RecordedRun, since: RecordedRun): vscode
 }
 
 function timeOf({ timestamp }: RecordedRun): string {
-    return new Date(timestamp).toLocaleString("sv"); // 2026-11-26 16:23:09, as everywhere
+    return new Date(timestamp).toLocaleString("sv"); // 2026-11-26 16:23:09, as in all other views
 }
 
 function describe({ verdict, part = "" }: RecordedRun): string {
     return part === "" ? verdict : `${verdict}: ${part}`;
 }
 
-/** The id that a command of the Test Explorer was given: of an item, or of the one that a message belongs to. */
+/** Returns the id in the argument of a command of the Test Explorer: that of an item, or of the item of a message. */
 export function itemIdOf(argument: unknown): string | undefined {
     if (typeof argument === "string") {
         return argument;
@@ -88,7 +82,7 @@ export function itemIdOf(argument: unknown): string | undefined {
     return typeof found === "string" ? found : undefined;
 }
 
-/** The result file that a button of a page names after its id. */
+/** Returns the result file in the argument of a button of a result page. */
 export function recordOf(argument: unknown): string | undefined {
     const { record } = (argument ?? {}) as { record?: unknown };
     return typeof record === "string" ? record : undefined;

@@ -1,7 +1,7 @@
 /**
- * Events of runs: the notification `waza/runEvent`; see docs/protocol.md.
+ * The events of runs, from the notification `waza/runEvent`; see docs/protocol.md.
  *
- * Passing and failing come from the engine's conclusion; the extension never decides that.
+ * Verdicts come from the engine's conclusion; the extension never decides them.
  */
 
 import type { Location } from "vscode-languageclient/node";
@@ -11,11 +11,11 @@ export const RUN_EVENT = "waza/runEvent";
 /** The verdict of a task, trial, grader or prompt, named as in VS Code's test API. */
 export type Verdict = "passed" | "failed" | "errored" | "skipped";
 
-/** A failed check, and the location of its rule. */
+/** A failed check of a grader, and the location of its rule. */
 export interface CheckFailure {
     readonly message: string;
     readonly location?: Location;
-    /** The two texts that were compared, where it was texts. */
+    /** The two strings, if strings were compared. */
     readonly expected?: string;
     readonly actual?: string;
 }
@@ -26,18 +26,18 @@ export interface GraderConclusion {
     readonly feedback: string;
 }
 
-/** The conclusion of a task or a run; `reason` and `graders` are those of a task, `reasons` those of a run. */
+/** The conclusion of a task or a run: a task has `reason` and `graders`, a run has `reasons`. */
 export interface Conclusion {
     readonly verdict: string;
-    /** How a run ended, in one line. */
+    /** A summary of a run in one line. */
     readonly words?: string;
     readonly reason?: string;
-    /** The chances that new trials pass, of a task with several or of the whole run: pass@k and pass^k. */
+    /** Estimates that new trials pass, pass@k and pass^k: of a task with several trials, or of the run. */
     readonly estimates?: string;
-    /** Why a task has passed so far only: not all of its trials ran. */
+    /** Why not all trials of a task ran. */
     readonly cut_short?: string;
     readonly reasons?: readonly string[];
-    /** Those of `reasons` that say no more than the numbers of tasks do. */
+    /** Those of `reasons` that only repeat the numbers of tasks. */
     readonly counted_reasons?: readonly string[];
     readonly graders?: readonly GraderConclusion[];
     readonly tasks?: Readonly<Record<string, number>>;
@@ -48,7 +48,7 @@ export interface RunEvent {
     readonly item?: string;
     readonly label?: string;
     readonly location?: Location;
-    /** A line of the task or grader without a hint, so that a message covers none. */
+    /** A line of the task or grader without an inlay hint, so that a message does not cover one. */
     readonly messageLocation?: Location;
     readonly failures?: readonly CheckFailure[];
     readonly task?: string;
@@ -63,9 +63,9 @@ export interface RunEvent {
     readonly duration_ms?: number;
     readonly cost_usd?: number;
     readonly baseline?: boolean;
-    /** True if it is about a recorded answer that was graded again, and not about a run. */
+    /** True if the event belongs to a re-grade of recorded answers and not to a run. */
     readonly regraded?: boolean;
-    /** It closes a task that some graders have judged again, with what the others said in the run. */
+    /** True if it ends a task that some graders have graded again, combined with the recorded verdicts of the others. */
     readonly with_recorded?: boolean;
     readonly conclusion?: Conclusion;
     readonly results_file?: string;
@@ -88,12 +88,12 @@ const VERDICTS: Readonly<Record<string, Verdict>> = {
     limited: "errored",
 };
 
-/** Returns the verdict in the event that closes a task: a task that was cut short has not passed. */
+/** Returns the verdict in the event that ends a task: a task that was cut short has not passed. */
 export function concludedVerdict({ conclusion, kind }: RunEvent): Verdict {
     return conclusion?.cut_short ? "errored" : verdictOf(conclusion?.verdict ?? kind);
 }
 
-/** The engine's word in those of VS Code; whatever was not judged is skipped. */
+/** Converts a verdict of the engine to one of VS Code's; anything without a verdict is skipped. */
 export function verdictOf(word: string): Verdict {
     return VERDICTS[word] ?? "skipped";
 }

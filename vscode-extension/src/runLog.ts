@@ -1,11 +1,12 @@
-/** A run in the output channel: its command, its messages, and why it did not finish. */
+/** Logs a run in the output channel: its request, its events, and why it did not finish. */
 
 import type { LogOutputChannel } from "vscode";
 import { plain } from "./messages";
+import { isReportedBy, optionsToSettings } from "./reasons";
 import type { RunEvent } from "./runEvents";
-import type { RunView } from "./runViews";
-import { optionsToSettings, isReportedBy, shownScore } from "./runProgress";
+import { shownScore } from "./runProgress";
 import type { RunRequest } from "./runs";
+import type { RunView } from "./runViews";
 
 export class RunLog implements RunView {
     private ended: RunEvent | undefined;
@@ -37,7 +38,7 @@ export class RunLog implements RunView {
     }
 }
 
-/** An event in one line: `failed one trial 1: not passed: short`. */
+/** Returns an event as one line, such as `failed one trial 1: not passed: short`. */
 export function lineOf(event: RunEvent): string {
     const trial = event.trial === undefined ? "" : `trial ${event.trial}`;
     const score = event.score === undefined ? "" : shownScore(event.score);

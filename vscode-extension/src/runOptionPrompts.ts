@@ -1,11 +1,11 @@
-/** Choices for runs without opening the settings: the options of one run, the executor, a login. */
+/** Prompts for runs that need no settings editor: the options of one run, the executor, a login. */
 
 import * as path from "node:path";
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import { findOnPath } from "./interpreters";
+import { suiteOf } from "./itemIds";
 import { openTerminal } from "./programs";
-import { suiteOf } from "./runnables";
 import { runOptions, type RunOptions } from "./runSettings";
 
 const FROM_SUITE = "From the suite";
@@ -18,18 +18,18 @@ interface Manifest {
     };
 }
 
-/** A row of the list: what it is called, what it is now, and how it becomes something else. */
+/** A row of the list: an option with its value, and a prompt that changes it. */
 interface Choice extends vscode.QuickPickItem {
     readonly change?: (now: RunOptions) => Promise<RunOptions | undefined>;
 }
 
 /**
- * Asks for the options of one run, starting from the settings: each choice leads back to the list, its first row starts the run.
+ * Asks for the options of one run, starting from the settings: the list opens again after each change, its first row starts the run.
  *
- * @param title the title of the runnable
- * @param id the id of the runnable, or of an item of the suite whose folder has the settings; without one the window has them
- * @param client knows the models that are offered
- * @returns the options that differ from the settings; undefined when the person cancels
+ * @param title the title of the list
+ * @param id an item of the suite, whose folder has the settings; without one those of the window are used
+ * @param client requests the models to choose from
+ * @returns the options that differ from the settings; undefined if cancelled
  */
 export async function chooseRunOptions(
     context: vscode.ExtensionContext,
@@ -54,7 +54,7 @@ export async function chooseRunOptions(
     }
 }
 
-/** Asks who is to answer the prompts, and keeps it in the settings of the workspace. */
+/** Asks for the executor and stores it in the settings of the workspace. */
 export async function chooseExecutor(context: vscode.ExtensionContext): Promise<void> {
     const now = runOptions((name) => vscode.workspace.getConfiguration("waza.run").get(name)).executor;
     const chosen = await pickExecutor(context, "Executor that answers the prompts", now);
@@ -65,7 +65,7 @@ export async function chooseExecutor(context: vscode.ExtensionContext): Promise<
     }
 }
 
-/** Lets the GitHub Copilot agent log in, in a terminal of its own; `command` as the engine says it. */
+/** Logs in the GitHub Copilot agent in a terminal; `command` is the one that the engine reports. */
 export function logIn(command = "copilot login"): void {
     const [program = "", ...args] = (command.match(/"[^"]*"|\S+/gu) ?? []).map((word) => word.replaceAll('"', ""));
     const file = path.isAbsolute(program) ? program : findOnPath(program);
@@ -77,7 +77,7 @@ export function logIn(command = "copilot login"): void {
 }
 
 function choicesOf(now: RunOptions, context: vscode.ExtensionContext, models: Models): readonly Choice[] {
-    const [fresh, kept] = [now.cache === false, now.keepWorkspaces === true];
+    const [withoutCache, keepsWorkspaces] = [now.cache === false, now.keepWorkspaces === true];
     return [
         { label: "$(play) Run" },
         row("Trials", now.trials, async ({ trials }) => optionsFrom(await askNumber("Trials of each task", trials, WHOLE), (each) => ({ trials: each }))),
@@ -93,17 +93,17 @@ function choicesOf(now: RunOptions, context: vscode.ExtensionContext, models: Mo
         row("Limit of cost", now.maxCost === undefined ? undefined : `$${String(now.maxCost)}`, async ({ maxCost }) =>
             optionsFrom(await askNumber("Budget in US dollars", maxCost, DOLLARS), (each) => ({ maxCost: each })), NO_LIMIT,
         ),
-        check("Without cache", "Ask the agent again for every task", fresh, { cache: fresh ? undefined : false }),
-        check("Keep workspaces", "Keep the folders in which the agent works", kept, { keepWorkspaces: !kept }),
+        check("Without cache", "Run the agent again for every task", withoutCache, { cache: withoutCache ? undefined : false }),
+        check("Keep workspaces", "Keep the folders in which the agent works", keepsWorkspaces, { keepWorkspaces: !keepsWorkspaces }),
     ];
 }
 
-/** A row with a value; the blank keeps its name below those of the rows with a mark. */
+/** Returns a row with a value; the blank icon aligns its label with those of the rows with a check mark. */
 function row(label: string, value: string | number | undefined, change: NonNullable<Choice["change"]>, none = FROM_SUITE): Choice {
     return { label: `$(blank) ${label}`, description: String(value ?? none), change };
 }
 
-/** A choice, one of which is active: it has the mark. */
+/** Returns a label with a check mark if the choice is the current one. */
 function withCheck(label: string, isNow: boolean): string {
     return `$(${isNow ? "check" : "blank"}) ${label}`;
 }
@@ -112,19 +112,19 @@ function check(label: string, description: string, isOn: boolean, changes: Optio
     return { label: `$(${isOn ? "check" : "blank"}) ${label}`, description, change: () => Promise.resolve(asRunOptions(changes)) };
 }
 
-/** Options, some of which are reset: the suite decides these, whatever the settings say. */
+/** Changed options; an undefined one overrides the settings, so that the suite decides it. */
 type OptionChanges = { readonly [Name in keyof RunOptions]: RunOptions[Name] | undefined };
 
 function asRunOptions(options: OptionChanges): RunOptions {
     return options as RunOptions;
 }
 
-/** Converts an answer to options: undefined when the question was dismissed, and "" resets an earlier answer. */
+/** Converts the answer of a prompt to options; undefined if the prompt was dismissed, and "" resets the option. */
 function optionsFrom<Value>(answer: Value | "" | undefined, options: (value: Value | undefined) => OptionChanges): RunOptions | undefined {
     return answer === undefined ? undefined : asRunOptions(options(answer === "" ? undefined : answer));
 }
 
-/** The valid numbers, and the message for others. */
+/** A pattern for valid numbers, and the message for other input. */
 interface Numbers {
     readonly pattern: RegExp;
     readonly hint: string;
@@ -133,25 +133,25 @@ interface Numbers {
 const WHOLE: Numbers = { pattern: /^[1-9]\d{0,3}$/u, hint: "Write a whole number from 1 to 9999." };
 const DOLLARS: Numbers = { pattern: /^(?=.*[1-9])\d{1,6}(?:\.\d{1,4})?$/u, hint: "Write an amount such as 0.50." };
 
-/** The number that was written; "" of none. */
+/** Asks for a number; returns "" for empty input, and undefined if dismissed. */
 async function askNumber(title: string, now: number | undefined, { pattern, hint }: Numbers): Promise<number | "" | undefined> {
-    const written = await vscode.window.showInputBox({
+    const input = await vscode.window.showInputBox({
         title,
         value: String(now ?? ""),
         prompt: "Leave it empty to use the number of the suite or the settings",
         validateInput: (text) => (text.trim() === "" || pattern.test(text.trim()) ? undefined : hint),
     });
-    const text = written?.trim();
+    const text = input?.trim();
     return text === undefined || text === "" ? text : Number(text);
 }
 
-/** One answer of the request `waza/models`; see docs/protocol.md. */
+/** An answer of `waza/models`; see docs/protocol.md. */
 interface KnownModel {
     readonly name: string;
     readonly words: string;
 }
 
-/** The offered models: those the server knows, requested once, and the typed text. */
+/** Prompts for a model: those that the server knows, requested once, or any typed name. */
 class Models {
     private known: Promise<readonly KnownModel[]> | undefined;
 
@@ -160,7 +160,7 @@ class Models {
         private readonly client: LanguageClient | undefined,
     ) {}
 
-    /** The name that was chosen or typed; "" for what the suite says, undefined when the question was left. */
+    /** Asks for a model; returns "" for that of the suite, and undefined if dismissed. */
     async ask(title: string, now: string | undefined): Promise<string | undefined> {
         const list = vscode.window.createQuickPick<ModelItem>();
         list.title = title;
@@ -173,7 +173,7 @@ class Models {
             const isNew = typed !== "" && !known.some(({ name }) => name === typed);
             list.items = [...(isNew ? [{ label: typed, description: "as it is typed", name: typed }] : []), ...known];
         };
-        const answered = new Promise<string | undefined>((resolve) => {
+        const accepted = new Promise<string | undefined>((resolve) => {
             list.onDidAccept(() => {
                 resolve(list.selectedItems[0]?.name);
             });
@@ -189,14 +189,14 @@ class Models {
         known = [{ label: withCheck(FROM_SUITE, now === undefined || now === ""), description: "", name: "" }, ...items];
         list.busy = false;
         show();
-        const answer = await answered;
+        const answer = await accepted;
         list.dispose();
         return answer;
     }
 
     private all(): Promise<readonly KnownModel[]> {
         const { client, id } = this;
-        // Without a list the typed text can still be chosen.
+        // Without this list the user can still type a name.
         this.known ??= client === undefined || id === undefined ? Promise.resolve([]) : client.sendRequest<KnownModel[]>("waza/models", { id }).catch(() => []);
         return this.known;
     }

@@ -1,4 +1,4 @@
-/** The settings for runs, named as in `waza.run`; the suite decides what they leave empty. */
+/** Reads the settings `waza.run.*`; the suite decides what they leave empty. */
 
 export interface RunOptions {
     readonly executor?: string;
@@ -14,17 +14,17 @@ export interface RunOptions {
 }
 
 const STRING_NAMES = ["executor", "model", "judgeExecutor", "judgeModel", "cluster"] as const;
-/** Descriptions of the valid numbers; a count is a whole number. */
+/** Descriptions of the valid numbers, for messages. */
 const NUMBERS = {
-    trials: "a whole number of trials, or 0 for as many as the suite says",
-    workers: "a whole number of trials that run at the same time, or 0 for as many as the suite says",
+    trials: "a whole number of trials, or 0 for the number of the suite",
+    workers: "a whole number of trials that run at the same time, or 0 for the number of the suite",
     maxCost: "a number of US dollars, or 0 for no limit",
 } as const;
 
 type NumberName = keyof typeof NUMBERS;
 const NUMBER_NAMES = Object.keys(NUMBERS) as NumberName[];
 
-/** A setting that is not what it may be, and what to say of it. */
+/** An invalid setting, and the message about it. */
 export interface InvalidSetting {
     /** The full name: `waza.run.trials`. */
     readonly name: string;
@@ -34,7 +34,7 @@ export interface InvalidSetting {
 /**
  * Returns the options of a run from the settings.
  *
- * @param read the value of a setting below `waza.run`
+ * @param read returns the value of a setting below `waza.run`
  */
 export function runOptions(read: (name: string) => unknown): RunOptions {
     const found: Record<string, string | number | boolean> = {};
@@ -57,15 +57,14 @@ export function runOptions(read: (name: string) => unknown): RunOptions {
 }
 
 /**
- * Returns the first invalid setting: ignoring it would run the agent differently than intended, or spend without the limit that was
- * set.
+ * Returns the first invalid setting: ignoring it would run the agent differently than intended, or without its budget.
  *
- * @param read the value of a setting below `waza.run`
- * @param chosen what was chosen for this run alone, whatever the settings say
+ * @param read returns the value of a setting below `waza.run`
+ * @param chosen the options of this run, which override the settings
  */
 export function invalidSetting(read: (name: string) => unknown, chosen: RunOptions = {}): InvalidSetting | undefined {
     const checks: [keyof RunOptions, boolean, string][] = [
-        ...STRING_NAMES.map((name): [keyof RunOptions, boolean, string] => [name, isUnset(read(name)) || typeof read(name) === "string", "a text in quotes"]),
+        ...STRING_NAMES.map((name): [keyof RunOptions, boolean, string] => [name, isUnset(read(name)) || typeof read(name) === "string", "a string in quotes"]),
         ...NUMBER_NAMES.map((name): [keyof RunOptions, boolean, string] => [name, isUnset(read(name)) || isNumber(name, read(name)), NUMBERS[name]]),
         ["keepWorkspaces", isUnset(read("keepWorkspaces")) || typeof read("keepWorkspaces") === "boolean", "`true` or `false`"],
     ];
@@ -73,9 +72,9 @@ export function invalidSetting(read: (name: string) => unknown, chosen: RunOptio
     if (failed === undefined) {
         return undefined;
     }
-    const [name, , what] = failed;
+    const [name, , description] = failed;
     const setting = `waza.run.${name}`;
-    return { name: setting, words: `The run was not started: the setting \`${setting}\` is ${JSON.stringify(read(name)).slice(0, 60)}; write ${what}.` };
+    return { name: setting, words: `The run was not started: the setting \`${setting}\` is ${JSON.stringify(read(name)).slice(0, 60)}; write ${description}.` };
 }
 
 function isUnset(value: unknown): boolean {
@@ -86,7 +85,7 @@ function isNumber(name: NumberName, value: unknown): value is number {
     return typeof value === "number" && value >= 0 && (name === "maxCost" ? Number.isFinite(value) : Number.isInteger(value));
 }
 
-/** The environment variables that runs get from the settings; invalid names and values are left out. */
+/** Returns the environment variables of the settings, without invalid names and values. */
 export function runEnvironment(value: unknown): Record<string, string> {
     if (typeof value !== "object" || value === null) {
         return {};

@@ -1,17 +1,19 @@
-/** A run in the status bar: how far it is, then how it ended; a message when something is to be done about it. */
+/** Shows runs in the status bar, first the progress, then the result; failures also get a message with buttons. */
 
 import * as vscode from "vscode";
 import { completeStep } from "./contextKeys";
 import { FailedItems } from "./failedItems";
+import { kindOf } from "./itemIds";
 import { plain } from "./messages";
-import type { RunEvent } from "./runEvents";
-import { kindOf } from "./runnables";
-import { titleInWorkspace } from "./runTitles";
+import { reasonFirst } from "./reasons";
 import type { Regraded } from "./regrades";
+import { loginRemedies } from "./remedies";
+import type { RunBatch, RunOutcome } from "./runBatch";
+import type { RunEvent } from "./runEvents";
+import { clock, RunProgress, shortened } from "./runProgress";
 import type { RunRequest } from "./runs";
-import type { RunOutcome, RunBatch } from "./runBatch";
+import { titleInWorkspace } from "./runTitles";
 import type { RunView } from "./runViews";
-import { clock, reasonFirst, RunProgress, shortened, loginRemedies } from "./runProgress";
 
 const REDRAW_MILLISECONDS = 1_000;
 const SHOWN_MILLISECONDS = 60_000;
@@ -19,19 +21,19 @@ const MARKS: Readonly<Record<string, string>> = { passed: "$(pass)", failed: "$(
 const OTHER_MARK = "$(warning)";
 /** Labels of the icons for screen readers. */
 const SPOKEN: Readonly<Record<string, string>> = { pass: "passed", error: "failed", warning: "warning", "sync~spin": "running" };
-/** How runs end that leave failures to walk. */
+/** Verdicts of runs with failures to look at. */
 const WITH_FAILURES: ReadonlySet<string> = new Set(["failed", "errored", "broken"]);
-/** The status of runs that were interrupted, by a person or with their engine. */
+/** The verdict of runs that were cancelled, or whose engine was killed. */
 const INTERRUPTED = "interrupted";
 const SHOW_RESULTS = "testing.showMostRecentOutput";
 
-/** Each active run has an entry of its own; finished ones stay for a while, at most until the next one begins. */
+/** Each active run has an entry; the entry of a finished run stays for a minute, at most until the next run begins. */
 export class RunStatusBar implements vscode.Disposable {
     private readonly entries = new Set<Entry>();
-    /** The failed items of runs whose message may still be shown: only the reader can close it. */
+    /** The failed items of runs whose message may still be open, since only the user can close it. */
     private readonly reportedFailures = new Set<FailedItems>();
 
-    /** @param runAgain runs what failed, one after the other */
+    /** @param runAgain starts runs one after the other */
     constructor(private readonly runAgain: (requests: readonly RunRequest[]) => void) {}
 
     viewOf(request: RunRequest, batch?: RunBatch): RunView {
@@ -39,7 +41,7 @@ export class RunStatusBar implements vscode.Disposable {
         return new RunStatus(request, this.begin(), this.reportedFailures, this.runAgain, batch);
     }
 
-    /** Shows one message about runs that were requested together, in place of one for each. */
+    /** Shows the result of a batch of runs in one entry and one message. */
     showBatch(batch: RunBatch): void {
         if (batch.isEmpty) {
             return;
@@ -56,7 +58,7 @@ export class RunStatusBar implements vscode.Disposable {
         }
     }
 
-    /** Shows the verdict of recorded answers that were graded again; for several records the marks show it. */
+    /** Shows the verdict of a re-grade; for several records only the marks show it. */
     showRegraded({ id, events }: Regraded): void {
         events.filter((event) => kindOf(id) !== "grader" || event.with_recorded === true).forEach((event) => {
             updateFailures(this.reportedFailures, event);
@@ -74,7 +76,7 @@ export class RunStatusBar implements vscode.Disposable {
         entry.end();
     }
 
-    /** Says of a run that the window did not see its end. */
+    /** Shows that a run was interrupted by a reload of the window. */
     showInterrupted(id: string): void {
         const entry = this.begin();
         entry.show(`$(warning) ${titled(id)}: interrupted; finished tasks were saved`, "Show the log", "waza.showLog");
@@ -107,7 +109,7 @@ export class RunStatusBar implements vscode.Disposable {
     }
 }
 
-/** The entry of one run, by the lowest number that no other has: what people hide of it stays hidden. */
+/** An entry with the lowest free number: VS Code remembers by this id which entries the user has hidden. */
 class Entry implements vscode.Disposable {
     private readonly item: vscode.StatusBarItem;
     private hiding: NodeJS.Timeout | undefined;
@@ -124,7 +126,7 @@ class Entry implements vscode.Disposable {
 
     show(text: string, tooltip: string, command: string): void {
         this.item.text = text;
-        this.item.accessibilityInformation = { label: `Waza: ${spoken(text)}` };
+        this.item.accessibilityInformation = { label: `Waza: ${spokenText(text)}` };
         this.item.tooltip = tooltip;
         this.item.command = command;
         this.item.show();
@@ -171,7 +173,7 @@ class RunStatus implements RunView {
         this.state.take(event);
         this.failed.take(event);
         if (kindOf(this.id) !== "grader") {
-            // One grader alone does not judge a task.
+            // A run of one grader does not decide the verdict of its task.
             updateFailures(this.reportedFailures, event);
         }
         if (["waits", "run_started", "started", "graded"].includes(event.kind)) {
@@ -183,14 +185,14 @@ class RunStatus implements RunView {
         clearInterval(this.redrawing);
         const verdict = this.state.end?.conclusion?.verdict ?? (problem === undefined ? INTERRUPTED : "errored");
         const words = this.words(verdict, problem);
-        // A run may succeed and its results be lost: a run without stored results has not passed.
+        // A run whose results could not be written has not passed.
         const mark = problem === undefined || verdict === "failed" ? (MARKS[verdict] ?? OTHER_MARK) : OTHER_MARK;
         const text = withoutIcons(`${titleInWorkspace(this.id)}: ${words}`);
         const shown = shortened(text);
         const tooltip = shown === text ? "Show the results" : `${text}\n\nShow the results`;
         this.entry.show(`${mark} ${shown}`, tooltip, SHOW_RESULTS);
         this.entry.end();
-        // One that a limit stopped, or whose results are lost, may have found failures like any other.
+        // A run that reached a limit, or whose results could not be written, may also have failures.
         const leavesFailures = problem === undefined ? WITH_FAILURES.has(verdict) : this.failed.hasAny && verdict !== INTERRUPTED;
         this.hasReported = this.state.end !== undefined && leavesFailures;
         if (this.hasReported) {
@@ -214,7 +216,7 @@ class RunStatus implements RunView {
         }
     }
 
-    /** How it ended; and errors apart from the engine's conclusion, such as results that could not be written. */
+    /** Returns the summary of the run, with an error that the engine's conclusion does not include, such as results that could not be written. */
     private words(verdict: string, problem: string | undefined): string {
         if (this.state.end === undefined) {
             return reasonFirst(problem ?? "interrupted");
@@ -229,7 +231,7 @@ class RunStatus implements RunView {
     }
 }
 
-/** Shows the failures, and offers what to do about them; "Open Result" is only offered for a single run. */
+/** Shows a message about failures with buttons; "Open Result" is offered for a single run only. */
 async function offerFailures(message: string, failures: readonly RunOutcome[], runAgain: (requests: readonly RunRequest[]) => void): Promise<void> {
     const hasFailedAnswer = failures.some((outcome) => outcome.hasFailedAnswer);
     const show = hasFailedAnswer ? vscode.window.showErrorMessage : vscode.window.showWarningMessage;
@@ -242,13 +244,13 @@ async function offerFailures(message: string, failures: readonly RunOutcome[], r
     const requests = failures.flatMap((outcome) => outcome.retryRequests());
     const haveAllPassed = requests.length === 0 && failures.some((outcome) => outcome.haveAllPassed());
     if (haveAllPassed && (chosen === "Show Failures" || chosen === "Re-run Failed")) {
-        void vscode.window.showInformationMessage("Waza: all that failed in this run has passed since.");
+        void vscode.window.showInformationMessage("Waza: everything that failed in this run has passed since.");
     } else if (remedy !== undefined) {
         await vscode.commands.executeCommand(remedy.command, ...(remedy.argument === undefined ? [] : [remedy.argument]));
     } else if (chosen === "Show Failures") {
         void completeStep.resultRead();
         await vscode.commands.executeCommand("workbench.view.testing.focus");
-        await vscode.commands.executeCommand("testing.openOutputPeek"); // from there F8 continues
+        await vscode.commands.executeCommand("testing.openOutputPeek"); // F8 continues from there
     } else if (chosen === "Re-run Failed") {
         runAgain(requests);
     } else if (chosen !== undefined && only !== undefined) {
@@ -256,7 +258,7 @@ async function offerFailures(message: string, failures: readonly RunOutcome[], r
     }
 }
 
-/** Updates the failed items of earlier runs with those that have passed since. */
+/** Removes items that pass now from the failed items of earlier runs. */
 function updateFailures(reportedFailures: Set<FailedItems>, event: RunEvent): void {
     reportedFailures.forEach((earlier) => {
         earlier.takeLaterEvent(event);
@@ -270,12 +272,12 @@ function titled(id: string): string {
     return withoutIcons(titleInWorkspace(id));
 }
 
-/** A text of the status bar with words in place of its icons. */
-function spoken(text: string): string {
+/** Replaces the icon of a status bar text by a word. */
+function spokenText(text: string): string {
     return text.replace(/^\$\(([\w~-]+)\)/u, (_, icon: string) => `${SPOKEN[icon] ?? ""},`).replace(/^,/u, "").trim();
 }
 
-/** Names may look like icons of the status bar. */
+/** Escapes icons: names of suites and tasks may contain `$(…)`. */
 function withoutIcons(text: string): string {
     return text.replaceAll("$(", "$ (");
 }

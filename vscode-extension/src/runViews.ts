@@ -1,16 +1,16 @@
-/** Where a run is shown: the Test Explorer, the status bar, the log. Each run has a view of each. */
+/** The views of a run: Test Explorer, status bar, log, result page. Each run has one of each. */
 
+import type { RunBatch } from "./runBatch";
 import type { RunEvent } from "./runEvents";
 import type { RunRequest } from "./runs";
-import type { RunBatch } from "./runBatch";
 
 export interface RunView {
     take(event: RunEvent): void;
-    /** @param problem why the run could not start or did not come to its end, undefined when it did */
+    /** @param problem why the run did not start or did not finish; undefined if it finished */
     end(problem: string | undefined): void;
-    /** True if it has reported in a message what was wrong, so that no second message is needed at its end. */
+    /** True if the view has shown a message about failures, so that no second one is needed. */
     readonly hasReported?: boolean;
 }
 
-/** Makes the view of a run that begins, by itself or with others. */
+/** Creates the view of a run that begins, alone or in a batch. */
 export type RunViewFactory = (request: RunRequest, batch?: RunBatch) => RunView;

@@ -1,8 +1,8 @@
 /**
- * Runs started from a lens or a command: saved files first, then a notification with progress and a Cancel button.
+ * Starts runs from lenses and commands: saves files, then shows a notification with progress and a Cancel button.
  *
- * The request is made here and not by the language client because progress that a server opens itself is shown in the
- * status bar alone, without a way to cancel.
+ * This module sends the request instead of the language client, which shows progress that a server starts only in the status bar,
+ * without a Cancel button.
  */
 
 import * as vscode from "vscode";
@@ -14,19 +14,21 @@ import {
     type ExecuteCommandSignature,
     type LanguageClient,
 } from "vscode-languageclient/node";
-import { plain, sentence } from "./messages";
-import { showRequestError } from "./requestErrors";
+import { suiteOf } from "./itemIds";
+import { errorMessage, plain, sentence } from "./messages";
+import { reasonFirst } from "./reasons";
 import { REGRADE_COMMAND, Regrades } from "./regrades";
-import { RUN_EVENT, type RunEvent, type RunEventParams } from "./runEvents";
-import type { RunView, RunViewFactory } from "./runViews";
-import { suiteOf } from "./runnables";
-import { titleInWorkspace } from "./runTitles";
-import { plannedRuns } from "./testing/plan";
-import type { RunOptions, InvalidSetting } from "./runSettings";
+import { remediesFor } from "./remedies";
+import { showRequestError } from "./requestErrors";
 import { RunBatch } from "./runBatch";
-import { INTERRUPTED, reasonFirst, remediesFor } from "./runProgress";
-import { saveBeforeRun } from "./unsavedFiles";
+import { RUN_EVENT, type RunEvent, type RunEventParams } from "./runEvents";
+import { INTERRUPTED } from "./runProgress";
+import type { InvalidSetting, RunOptions } from "./runSettings";
+import { titleInWorkspace } from "./runTitles";
+import type { RunView, RunViewFactory } from "./runViews";
+import { plannedRuns } from "./testing/plan";
 import { DRAFTS_NEED_TRUST, GRADERS_NEED_TRUST, isTrustedFor, RUNS_NEED_TRUST } from "./trust";
+import { saveBeforeRun } from "./unsavedFiles";
 
 export const RUN_COMMAND = "waza.run";
 const NEW_SUITE_COMMAND = "waza.newSuite";
@@ -34,23 +36,23 @@ const ADD_AGENTS = "waza.addAgents";
 const REVIEW_COMMAND = "waza.review";
 const AFFECTED_COMMAND = "waza.runAffected";
 
-/** The argument of a run lens: the id of the runnable, and perhaps the tasks that a suite is limited to. */
+/** The argument of `waza.run`: an id, and perhaps a selection of the tasks and prompts of a suite. */
 export interface RunRequest {
     readonly id: string;
     readonly tasks?: readonly string[];
-    /** The texts of the trigger prompts that a suite is limited to. */
+    /** The texts of the selected trigger prompts. */
     readonly prompts?: readonly string[];
     /** The options of this run that differ from the settings. */
     readonly options?: RunOptions;
 }
 
-/** The tasks of a suite that changed since their newest results: their ids, or that of the suite when all have changed. */
+/** The answer of `waza/affected`: the ids of the tasks that changed since their newest results, or that of the suite if all have. */
 interface AffectedAnswer {
     readonly items: readonly string[];
     readonly of: number;
 }
 
-/** How a run ended, as the server answers it. */
+/** The answer of `waza.run`. */
 interface RunAnswer {
     readonly status: "completed" | "failed" | "canceled" | "error";
     readonly resultsFile: string | null;
@@ -58,7 +60,7 @@ interface RunAnswer {
 }
 
 const NO_REASON = "The engine gave no reason.";
-/** The errors of requests whose server has gone. */
+/** The errors of requests whose server has stopped. */
 const CONNECTION_LOST: ReadonlySet<number> = new Set([ErrorCodes.PendingResponseRejected, ErrorCodes.ConnectionInactive]);
 
 export class Runs {
@@ -66,20 +68,20 @@ export class Runs {
     private readonly factories = new Set<RunViewFactory>();
     /** The views of each active run, by its progress token: two runs may have the same id. */
     private readonly views = new Map<string, readonly RunView[]>();
-    /** How the engine has ended runs that are not answered yet, by the same token. */
+    /** The last events of runs whose request is not answered yet, by the same token. */
     private readonly ends = new Map<string, RunEvent>();
-    /** The keys of the active requests. */
+    /** The active requests as JSON, to reject a second identical one. */
     private readonly activeKeys = new Set<string>();
     readonly regrades = new Regrades();
     private readonly batchEnded = new vscode.EventEmitter<RunBatch>();
-    /** Fires when the last of several runs that were requested together has ended. */
+    /** Fires when the last run of a batch has ended. */
     readonly onDidEndBatch = this.batchEnded.event;
     private readonly becameIdle = new vscode.EventEmitter<void>();
     private regradeView: ((id: string) => RunView) | undefined;
 
     /**
-     * @param settings returns the settings of the folder of a suite for runs
-     * @param invalid returns an invalid setting there, unless it was overridden for this run
+     * @param settings returns the run settings of the folder of a suite
+     * @param invalid returns an invalid setting of that folder, unless this run overrides it
      */
     constructor(
         private readonly log: vscode.LogOutputChannel,
@@ -87,13 +89,13 @@ export class Runs {
         private readonly invalid: (suite: string, chosen?: RunOptions) => InvalidSetting | undefined,
     ) {}
 
-    /** The language client's middleware for the server's commands: takes those that run or grade again, passes the others on. */
+    /** Returns the middleware for the commands of the server: handles those that run, re-grade or review here, and passes on the others. */
     middleware(client: () => LanguageClient | undefined) {
         return (command: string, args: unknown[], next: ExecuteCommandSignature): vscode.ProviderResult<unknown> => {
             const running = client();
             const request = args[0];
             if (command === REGRADE_COMMAND && running !== undefined && isRunRequest(request) && this.regradeView !== undefined) {
-                // A view shows immediately that the earlier results are stale.
+                // The view shows immediately that the earlier results are stale.
                 return isTrustedFor(GRADERS_NEED_TRUST) ? this.regrades.regrade(running, request.id, this.regradeView(request.id)) : undefined;
             }
             if (command === AFFECTED_COMMAND && running !== undefined && isRunRequest(request)) {
@@ -112,18 +114,18 @@ export class Runs {
         };
     }
 
-    /** Shows every run that begins from now on in a view of its own. */
+    /** Adds a view for each run that begins from now on. */
     addView(factory: RunViewFactory): vscode.Disposable {
         this.factories.add(factory);
         return new vscode.Disposable(() => this.factories.delete(factory));
     }
 
-    /** Shows every recorded answer that is graded again from a lens in such a view. */
+    /** Sets the view for re-grades that a lens starts. */
     setRegradeView(factory: (id: string) => RunView): void {
         this.regradeView = factory;
     }
 
-    /** Listens to the events of the runs of a server. */
+    /** Passes the run events of a server to the views. */
     listen(client: LanguageClient): vscode.Disposable {
         return client.onNotification(RUN_EVENT, ({ id, token, event }: RunEventParams) => {
             if (event.regraded === true) {
@@ -141,17 +143,13 @@ export class Runs {
     }
 
     /**
-     * Runs and resolves to the server's answer; undefined when the run was refused, failed or was canceled.
+     * Runs an item and returns the answer of the server; undefined if the run was rejected, failed or was cancelled.
      *
      * @param token cancels the run, in addition to the button of its notification
-     * @param batch the others that were requested at the same time
+     * @param batch the batch of runs that this one belongs to
      */
     async run(client: LanguageClient, request: RunRequest, token?: vscode.CancellationToken, batch?: RunBatch): Promise<unknown> {
-        if (!isTrustedFor(RUNS_NEED_TRUST)) {
-            return undefined;
-        }
-        if (!(await saveBeforeRun(suiteOf(request.id)))) {
-            void vscode.window.showWarningMessage("The run was not started: a file of the suite could not be saved.");
+        if (!(await isReadyToRun(request.id))) {
             return undefined;
         }
         const invalid = this.invalid(suiteOf(request.id), request.options);
@@ -162,7 +160,7 @@ export class Runs {
         const withSettings = { ...request, options: { ...this.settings(suiteOf(request.id)), ...request.options } };
         const key = JSON.stringify(withSettings);
         if (this.activeKeys.has(key)) {
-            void vscode.window.showInformationMessage(plain(`${titleInWorkspace(request.id)} runs already, with the same options.`));
+            void vscode.window.showInformationMessage(plain(`${titleInWorkspace(request.id)} is already running with the same options.`));
             return undefined;
         }
         this.activeKeys.add(key);
@@ -176,7 +174,7 @@ export class Runs {
         }
     }
 
-    /** Runs one after the other, up to one that has no answer: it was canceled, say. */
+    /** Runs items one after the other; stops after one without an answer, such as a cancelled one. */
     async runEach(client: () => LanguageClient | undefined, requests: readonly RunRequest[]): Promise<void> {
         await this.asBatch(requests.length, async (batch) => {
             for (const request of requests) {
@@ -188,7 +186,7 @@ export class Runs {
         });
     }
 
-    /** Reports the results of several runs once, when `action` has ended; `action` passes its argument to each run. */
+    /** Reports the results of several runs once, after `action`, which passes its argument to each run. */
     async asBatch(count: number, action: (batch: RunBatch | undefined) => Promise<void>): Promise<void> {
         const batch = count > 1 ? new RunBatch(count) : undefined;
         try {
@@ -200,7 +198,7 @@ export class Runs {
         }
     }
 
-    /** The ids of the items of a suite that changed since their newest results; undefined, and a message, when that is unknown. */
+    /** Requests the ids of the items of a suite that changed since their newest results; undefined after a message about an error. */
     async affected(client: LanguageClient, suite: string): Promise<readonly string[] | undefined> {
         try {
             return (await client.sendRequest<AffectedAnswer>("waza/affected", { id: suite })).items;
@@ -210,13 +208,9 @@ export class Runs {
         }
     }
 
-    /** Runs the tasks of a suite that have changed since their newest results; says so when there are none. */
+    /** Runs the tasks of a suite that changed since their newest results; shows a message if there are none. */
     async runAffected(client: LanguageClient, suite: string): Promise<unknown> {
-        if (!isTrustedFor(RUNS_NEED_TRUST)) {
-            return undefined;
-        }
-        if (!(await saveBeforeRun(suiteOf(suite)))) {
-            void vscode.window.showWarningMessage("The run was not started: a file of the suite could not be saved.");
+        if (!(await isReadyToRun(suite))) {
             return undefined;
         }
         const [planned] = plannedRuns((await this.affected(client, suite)) ?? []);
@@ -227,13 +221,13 @@ export class Runs {
         return this.run(client, planned);
     }
 
-    /** Resolves when no run is active in this window; `kept` is the message to show until then. */
-    async whenIdle(kept?: string): Promise<void> {
+    /** Resolves when no run is active in this window; shows `message` if it has to wait. */
+    async whenIdle(message?: string): Promise<void> {
         if (this.active.size === 0) {
             return;
         }
-        if (kept !== undefined) {
-            void vscode.window.showInformationMessage(kept);
+        if (message !== undefined) {
+            void vscode.window.showInformationMessage(message);
         }
         await new Promise<void>((resolve) => {
             const listener = this.becameIdle.event(() => {
@@ -293,7 +287,7 @@ export class Runs {
         }
     }
 
-    /** Why a run has no answer; one that was lost with its server has ended for all its views, unless they had heard its end. */
+    /** Returns why a run has no answer. If its server has stopped, the views get a last event unless they had one. */
     private problemOf(error: unknown, views: readonly RunView[], end: RunEvent | undefined): string | undefined {
         if (error instanceof ResponseError && CONNECTION_LOST.has(error.code)) {
             if (end !== undefined) {
@@ -304,10 +298,10 @@ export class Runs {
             });
             return "The language server stopped during the run; finished tasks were saved.";
         }
-        return error instanceof Error ? error.message : String(error);
+        return errorMessage(error);
     }
 
-    /** Shows why nothing, or not everything, was run, and offers remedies; `again` is called when the obstacle is gone. */
+    /** Shows why a run did not start or finish, with remedies; calls `again` after the missing packages were installed. */
     private async reportFailure(reason: string, again: () => Promise<unknown>): Promise<void> {
         const remedies = remediesFor(reason);
         const titles = [...remedies.map(({ title }) => title), "Show Log"];
@@ -338,7 +332,19 @@ export class Runs {
     }
 }
 
-/** Says which setting keeps a run from its start, and leads there. */
+/** Returns whether the workspace is trusted and the files of the suite of an item are saved; if not, shows a message. */
+async function isReadyToRun(id: string): Promise<boolean> {
+    if (!isTrustedFor(RUNS_NEED_TRUST)) {
+        return false;
+    }
+    const isSaved = await saveBeforeRun(suiteOf(id));
+    if (!isSaved) {
+        void vscode.window.showWarningMessage("The run was not started: a file of the suite could not be saved.");
+    }
+    return isSaved;
+}
+
+/** Shows an invalid setting, with a button that opens it. */
 async function offerSetting({ name, words }: InvalidSetting): Promise<void> {
     const open = "Open Settings";
     if ((await vscode.window.showErrorMessage(plain(words), open)) === open) {
@@ -350,7 +356,7 @@ function isRunRequest(value: unknown): value is RunRequest {
     return typeof value === "object" && value !== null && typeof (value as { id?: unknown }).id === "string";
 }
 
-/** Turns the server's percentages, which are absolute, into the editor's increments. */
+/** Converts the absolute percentages of the server to the increments of VS Code. */
 function progressReporter(progress: vscode.Progress<{ message?: string; increment?: number }>) {
     let reached = 0;
     return (report: { kind: string; message?: string; percentage?: number }): void => {

@@ -1,7 +1,7 @@
 /**
- * New suites, tasks and graders: the person is asked, the server makes them.
+ * Creates suites, tasks and graders: asks the user, then requests a draft from the server.
  *
- * The engine decides their content and place; `waza-engine new` creates the same drafts.
+ * The engine decides the content and the location; `waza-engine new` creates the same drafts.
  */
 
 import * as path from "node:path";
@@ -9,30 +9,30 @@ import * as vscode from "vscode";
 import { ExecuteCommandRequest, type LanguageClient, type WorkspaceEdit } from "vscode-languageclient/node";
 import { editorOfSuite } from "./activeSuite";
 import { revealAddedLines } from "./addedLines";
+import { promptOf, runnableOf, suiteIdOf, suiteOf, taskId, taskIdProblem, taskOf, trialNumberOf } from "./itemIds";
 import { plain } from "./messages";
 import { showRequestError } from "./requestErrors";
 import type { AnsweredTask } from "./resultHtml";
-import { runnableAt, promptOf, runnablesIn, suiteIdOf, suiteOf, taskId, taskOf, taskIdProblem } from "./runnables";
+import { runnableAt, runnablesIn } from "./runnables";
 import { SKILL_GLOB } from "./suiteFiles";
-import { runnableOf } from "./testing/reports";
-import { isTrustedFor, DRAFTS_NEED_TRUST } from "./trust";
+import { DRAFTS_NEED_TRUST, isTrustedFor } from "./trust";
 
-/** Starts the server unless it runs; undefined, after a message, when it cannot be started. */
-export type Connect = () => Promise<LanguageClient | undefined>;
+/** Starts the server unless it is up; undefined, after a message, if it cannot be started. */
+export type EnsureRunning = () => Promise<LanguageClient | undefined>;
 
-/** Makes a suite for one of the skills of the workspace, or the `skill` that was chosen in the Explorer, and opens it. */
-export async function createSuite(connect: Connect, skill?: vscode.Uri): Promise<void> {
+/** Creates a suite for a skill and opens it; asks for the skill unless the Explorer passes one. */
+export async function createSuite(ensureRunning: EnsureRunning, skill?: vscode.Uri): Promise<void> {
     if (!isTrustedFor(DRAFTS_NEED_TRUST)) {
         return;
     }
     if (skill !== undefined) {
-        await ask(connect, "waza.newSuite", { skill: skill.fsPath });
+        await executeCommand(ensureRunning, "waza.newSuite", { skill: skill.fsPath });
         return;
     }
     const skills = await vscode.workspace.findFiles(SKILL_GLOB, "**/node_modules/**", 200);
     if (skills.length === 0) {
-        const make = "New SKILL.md…";
-        if ((await vscode.window.showInformationMessage("There is no SKILL.md in this workspace; a suite is drafted from one.", make)) === make) {
+        const create = "New SKILL.md…";
+        if ((await vscode.window.showInformationMessage("There is no SKILL.md in this workspace; a suite is drafted from one.", create)) === create) {
             await createSkill();
         }
         return;
@@ -42,108 +42,108 @@ export async function createSuite(connect: Connect, skill?: vscode.Uri): Promise
         description: vscode.workspace.asRelativePath(file),
         file,
     }));
-    items.sort((one, other) => one.description.localeCompare(other.description)); // they are found in any order
+    items.sort((one, other) => one.description.localeCompare(other.description)); // findFiles returns them in any order
     const options = { title: "New Suite", placeHolder: "The skill to evaluate", matchOnDescription: true };
     const chosen = await vscode.window.showQuickPick(items, options);
     if (chosen !== undefined) {
-        await ask(connect, "waza.newSuite", { skill: chosen.file.fsPath }); // the server shows it
+        await executeCommand(ensureRunning, "waza.newSuite", { skill: chosen.file.fsPath }); // the server opens it
     }
 }
 
-/** Begins a skill in the workspace, and opens it where it is to be described; its lens then makes the suite. */
+/** Creates a skill and selects its placeholder description; its lens then creates the suite. */
 async function createSkill(): Promise<void> {
     const root = vscode.workspace.workspaceFolders?.[0]?.uri;
-    const name = await vscode.window.showInputBox({ title: "New SKILL.md", prompt: "The name of the skill and of its folder", placeHolder: "pdf-filler", validateInput: whyNoSkill });
+    const name = await vscode.window.showInputBox({ title: "New SKILL.md", prompt: "The name of the skill and of its folder", placeHolder: "pdf-filler", validateInput: skillNameProblem });
     if (root === undefined || name === undefined) {
         return;
     }
     const file = vscode.Uri.joinPath(root, "skills", name, "SKILL.md");
     const [head, described] = [`---\nname: ${name}\ndescription: `, "The work of the skill, and when to use it."];
-    // A file that the search leaves out may exist: keep its text.
-    const made = new vscode.WorkspaceEdit();
-    made.createFile(file, { ignoreIfExists: true, contents: Buffer.from(`${head}${described}\n---\n\n# ${name}\n\nWhat the agent is to do, step by step.\n`) });
-    await vscode.workspace.applyEdit(made);
+    // The file may exist in a folder that the search excludes: keep its text.
+    const created = new vscode.WorkspaceEdit();
+    created.createFile(file, { ignoreIfExists: true, contents: Buffer.from(`${head}${described}\n---\n\n# ${name}\n\nWhat the agent should do, step by step.\n`) });
+    await vscode.workspace.applyEdit(created);
     const editor = await vscode.window.showTextDocument(file);
     editor.selection = new vscode.Selection(editor.document.positionAt(head.length), editor.document.positionAt(head.length + described.length));
 }
 
-/** Why no skill can have that name; undefined when one can. */
-function whyNoSkill(name: string): string | undefined {
-    return /^[a-z0-9]+(?:-[a-z0-9]+)*$/u.test(name) && name.length <= 64 ? undefined : "Write up to 64 small letters, digits and single hyphens.";
+/** Returns why a skill cannot have this name; undefined if it can. */
+function skillNameProblem(name: string): string | undefined {
+    return /^[a-z0-9]+(?:-[a-z0-9]+)*$/u.test(name) && name.length <= 64 ? undefined : "Write up to 64 lowercase letters, digits and single hyphens.";
 }
 
 /**
- * Adds a task to the suite of the active file, and opens it.
+ * Creates a task in the suite of the active file and opens it.
  *
- * @param shown the eval file whose result is in front, when one is
+ * @param shownSuite the eval file of the result page in front, if one is
  */
-export async function createTask(connect: Connect, shown?: string): Promise<void> {
+export async function createTask(ensureRunning: EnsureRunning, shownSuite?: string): Promise<void> {
     if (!isTrustedFor(DRAFTS_NEED_TRUST)) {
         return;
     }
-    const { id: suiteId, suite } = (await suiteInFront(connect, shown)) ?? {};
+    const { id: suiteId, suite } = (await activeSuite(ensureRunning, shownSuite)) ?? {};
     if (suiteId === undefined) {
         return;
     }
-    const taken = await idsOf(connect, suiteIdOf(suiteId));
+    const taken = await taskIdsOf(ensureRunning, suiteIdOf(suiteId));
     const id = await vscode.window.showInputBox({
         title: "New Task",
         prompt: "The id of the task, the name of its file",
         placeHolder: "explains-loops",
-        validateInput: async (text) => taskIdProblem(text, taken) ?? (await whyNoTask(connect, suite, text)),
+        validateInput: async (text) => taskIdProblem(text, taken) ?? (await taskProblem(ensureRunning, suite, text)),
     });
     if (id === undefined) {
         return;
     }
     const prompt = await vscode.window.showInputBox({ title: "New Task", prompt: "The prompt for the agent; press Enter to write it later" });
     if (prompt !== undefined) {
-        const made = await ask(connect, "waza.newTask", { suite, id, prompt });
-        await show(made?.files?.[0]);
+        const created = await executeCommand(ensureRunning, "waza.newTask", { suite, id, prompt });
+        await openFile(created?.files?.[0]);
     }
 }
 
 /**
- * Creates a task from a recorded trial of another one, and opens it.
+ * Creates a task from a recorded trial of another task and opens it.
  *
- * @param item the id of a task, or of a trial or grader of one; of a suite the person chooses the task
- * @param record the result file that has it; the newest one without it
+ * @param item the id of a task, a trial or a grader; for a suite, the user chooses the task
+ * @param record the result file; by default the newest one
  */
-export async function saveRecordAsTask(connect: Connect, item: string, record?: string): Promise<void> {
+export async function saveRecordAsTask(ensureRunning: EnsureRunning, item: string, record?: string): Promise<void> {
     if (!isTrustedFor(DRAFTS_NEED_TRUST)) {
         return;
     }
     const [suite = "", task] = runnableOf(item).split("::");
     if (promptOf(item) !== undefined || task === "") {
-        void vscode.window.showInformationMessage("Choose a task that was run: its recorded answer becomes a new task.");
+        void vscode.window.showInformationMessage("Choose a task that has run: its recorded answer becomes a new task.");
         return;
     }
-    const id = task === undefined ? await chosenAnswer(connect, suite, record) : `${suite}::${task}`;
+    const id = task === undefined ? await chooseAnsweredTask(ensureRunning, suite, record) : `${suite}::${task}`;
     if (id === undefined) {
         return;
     }
-    const taken = await idsOf(connect, suite);
+    const taken = await taskIdsOf(ensureRunning, suite);
     const name = await vscode.window.showInputBox({
         title: "Save Record as Task",
         prompt: "The id of the new task, the name of its file",
         placeHolder: "explains-loops-again",
-        validateInput: async (text) => taskIdProblem(text, taken) ?? (await whyNoTask(connect, suiteOf(suite), text, "waza.saveRecordAsTask")),
+        validateInput: async (text) => taskIdProblem(text, taken) ?? (await taskProblem(ensureRunning, suiteOf(suite), text, "waza.saveRecordAsTask")),
     });
     if (name !== undefined) {
-        const trial = /#trial-(\d+)/u.exec(item)?.[1];
-        const asked = { id, name, ...(trial === undefined ? {} : { trial }), ...(record === undefined ? {} : { record }) };
-        await ask(connect, "waza.saveRecordAsTask", asked); // the server has the file shown
+        const trial = trialNumberOf(item);
+        const params = { id, name, ...(trial === undefined ? {} : { trial: String(trial) }), ...(record === undefined ? {} : { record }) };
+        await executeCommand(ensureRunning, "waza.saveRecordAsTask", params); // the server opens the file
     }
 }
 
-/** The id of a task that has an answer in a run of a suite; of several the person chooses one. */
-async function chosenAnswer(connect: Connect, suite: string, record: string | undefined): Promise<string | undefined> {
-    const client = await connect();
+/** Returns the id of a task that has an answer in a run; asks which one if there are several. */
+async function chooseAnsweredTask(ensureRunning: EnsureRunning, suite: string, record: string | undefined): Promise<string | undefined> {
+    const client = await ensureRunning();
     if (client === undefined) {
         return undefined;
     }
     try {
-        const asked = { id: suite, ...(record === undefined ? {} : { record }) };
-        const page = await client.sendRequest<{ answered: readonly AnsweredTask[] }>("waza/resultDocument", asked);
+        const params = { id: suite, ...(record === undefined ? {} : { record }) };
+        const page = await client.sendRequest<{ answered: readonly AnsweredTask[] }>("waza/resultDocument", params);
         const rows = page.answered.map((each) => ({ label: each.name, description: each.id, each }));
         if (rows.length === 0) {
             void vscode.window.showInformationMessage("No task of this run has an answer.");
@@ -157,16 +157,16 @@ async function chosenAnswer(connect: Connect, suite: string, record: string | un
     }
 }
 
-/** Adds a grader to the active eval or task file. */
-export async function createGrader(connect: Connect): Promise<void> {
+/** Adds a grader to the active eval file or task file. */
+export async function createGrader(ensureRunning: EnsureRunning): Promise<void> {
     if (!isTrustedFor(DRAFTS_NEED_TRUST)) {
         return;
     }
-    const document = (await suiteInFront(connect))?.document;
+    const document = (await activeSuite(ensureRunning))?.document;
     if (document === undefined) {
         return;
     }
-    const offered = await ask(connect, "waza.graderTypes", {});
+    const offered = await executeCommand(ensureRunning, "waza.graderTypes", {});
     if (offered === undefined) {
         return; // the reason was shown
     }
@@ -177,59 +177,59 @@ export async function createGrader(connect: Connect): Promise<void> {
     }
     if (!(await document.save())) {
         const name = vscode.workspace.asRelativePath(document.uri);
-        void vscode.window.showWarningMessage(plain(`No grader was written: ${name} could not be saved. It may be read-only.`));
+        void vscode.window.showWarningMessage(plain(`The grader was not added: ${name} could not be saved. It may be read-only.`));
         return;
     }
     const before = document.getText();
-    const made = await ask(connect, "waza.newGrader", { file: document.uri.fsPath, type: chosen.label });
-    if (made !== undefined) {
-        await revealAddedLines(document, before, made.name ?? "");
+    const created = await executeCommand(ensureRunning, "waza.newGrader", { file: document.uri.fsPath, type: chosen.label });
+    if (created !== undefined) {
+        await revealAddedLines(document, before, created.name ?? "");
     }
 }
 
-/** Why the suite can have no new task of that id, as the server says: no pattern picks its file up, say. */
-async function whyNoTask(connect: Connect, suite: string | undefined, id: string, command?: string): Promise<string | undefined> {
-    const client = await connect();
+/** Requests why the suite cannot have a new task with this id, for example because no pattern matches its file; undefined if it can. */
+async function taskProblem(ensureRunning: EnsureRunning, suite: string | undefined, id: string, command?: string): Promise<string | undefined> {
+    const client = await ensureRunning();
     try {
-        const asked = { command: "waza.checkTaskId", arguments: [{ suite, id, ...(command === undefined ? {} : { command }) }] };
-        const answer = (await client?.sendRequest(ExecuteCommandRequest.type, asked)) as { readonly problem: string | null } | undefined;
+        const params = { command: "waza.checkTaskId", arguments: [{ suite, id, ...(command === undefined ? {} : { command }) }] };
+        const answer = (await client?.sendRequest(ExecuteCommandRequest.type, params)) as { readonly problem: string | null } | undefined;
         return answer?.problem ?? undefined;
     } catch {
-        return undefined; // it is reported when the task is created
+        return undefined; // the error is reported when the task is created
     }
 }
 
-/** Returns the ids of the tasks of a suite; empty if unknown. */
-async function idsOf(connect: Connect, suite: string): Promise<ReadonlySet<string>> {
-    const client = await connect();
+/** Requests the ids of the tasks of a suite; empty if the request fails. */
+async function taskIdsOf(ensureRunning: EnsureRunning, suite: string): Promise<ReadonlySet<string>> {
+    const client = await ensureRunning();
     try {
         const items = (await client?.sendRequest<{ readonly id: string }[]>("waza/tests", { parent: suite })) ?? [];
         return new Set(items.flatMap(({ id }) => taskOf(id) ?? []));
     } catch {
-        return new Set(); // the server says it when the task is made
+        return new Set(); // the error is reported when the task is created
     }
 }
 
-/** The answer of the commands; see docs/protocol.md. */
-interface Made {
+/** The answer of the commands, with different keys for each; see docs/protocol.md. */
+interface CommandAnswer {
     readonly files?: readonly string[];
     readonly name?: string;
     readonly types?: readonly { readonly type: string; readonly title: string }[];
 }
 
-interface InFront {
+interface ActiveSuite {
     readonly document: vscode.TextDocument;
     readonly id: string;
     readonly suite: string;
 }
 
-/** The active file, the id of its runnable and the eval file of its suite; without a suite a message says what to do. */
-async function suiteInFront(connect: Connect, shown?: string): Promise<InFront | undefined> {
-    const client = await connect();
+/** Returns the active file, the id of its suite and its eval file; undefined after a message if there is no suite. */
+async function activeSuite(ensureRunning: EnsureRunning, shownSuite?: string): Promise<ActiveSuite | undefined> {
+    const client = await ensureRunning();
     if (client === undefined) {
         return undefined;
     }
-    const document = (await editorOfSuite(client, shown))?.document;
+    const document = (await editorOfSuite(client, shownSuite))?.document;
     const id = document === undefined ? undefined : runnableAt(await runnablesIn(client, document), "suite", 0);
     if (document !== undefined && id === undefined) {
         void vscode.window.showInformationMessage("Open an eval file or a task of a suite first.");
@@ -244,46 +244,46 @@ export interface NewFiles {
     readonly edit: WorkspaceEdit | null;
 }
 
-/** True while the person is asked about new files. */
-let isAsking = false;
+/** True while the dialog about new files is open. */
+let isDialogOpen = false;
 
-/** Shows which files are new and, when the person takes them, makes them as one change; resolves to whether it did. */
+/** Asks whether to create files, then creates them in one undoable change; returns whether it did. */
 export async function createFiles(client: LanguageClient, { label, files, edit }: NewFiles): Promise<boolean> {
     const change = (await client.protocol2CodeConverter.asWorkspaceEdit(edit)) ?? new vscode.WorkspaceEdit();
     const edited = change.entries().map(([uri]) => uri);
-    const made = files.map(({ uri, text }) => ({ uri: vscode.Uri.parse(uri), contents: Buffer.from(text) }));
-    // The preview of refactorings would leave each of them out until it is ticked.
-    const detail = [...edited, ...made.map(({ uri }) => uri)].map((uri) => vscode.workspace.asRelativePath(uri)).join("\n");
-    const create = `Create ${String(edited.length + made.length)} Files`;
-    if (isAsking) {
-        return false; // a second click, before the first one was answered
+    const created = files.map(({ uri, text }) => ({ uri: vscode.Uri.parse(uri), contents: Buffer.from(text) }));
+    // The refactoring preview would exclude each file until the user ticks it.
+    const detail = [...edited, ...created.map(({ uri }) => uri)].map((uri) => vscode.workspace.asRelativePath(uri)).join("\n");
+    const create = `Create ${String(edited.length + created.length)} Files`;
+    if (isDialogOpen) {
+        return false; // a second click while the dialog is open
     }
-    isAsking = true;
+    isDialogOpen = true;
     const chosen = await vscode.window.showInformationMessage(label, { modal: true, detail }, create);
-    isAsking = false;
+    isDialogOpen = false;
     if (chosen !== create) {
         return false;
     }
-    made.forEach(({ uri, contents }) => {
+    created.forEach(({ uri, contents }) => {
         change.createFile(uri, { contents });
     });
     return vscode.workspace.applyEdit(change, { isRefactoring: true });
 }
 
-async function ask(connect: Connect, command: string, argument: object): Promise<Made | undefined> {
-    const client = await connect();
+async function executeCommand(ensureRunning: EnsureRunning, command: string, argument: object): Promise<CommandAnswer | undefined> {
+    const client = await ensureRunning();
     if (client === undefined) {
         return undefined;
     }
     try {
-        return (await client.sendRequest(ExecuteCommandRequest.type, { command, arguments: [argument] })) as Made;
+        return (await client.sendRequest(ExecuteCommandRequest.type, { command, arguments: [argument] })) as CommandAnswer;
     } catch (error) {
         void showRequestError(error);
         return undefined;
     }
 }
 
-async function show(file: string | undefined): Promise<void> {
+async function openFile(file: string | undefined): Promise<void> {
     if (file !== undefined) {
         await vscode.window.showTextDocument(vscode.Uri.file(file));
     }

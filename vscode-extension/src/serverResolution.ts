@@ -1,7 +1,7 @@
 /**
- * Decides which Python runs the language server for this window.
+ * Decides which Python interpreter runs the language server of this window.
  *
- * Order: the setting `waza.interpreter` (then no other is tried), the environment selected in the Python extension,
+ * Order: the setting `waza.interpreter` (no other is tried then), the environment selected in the Python extension,
  * the nearest `.venv` above the workspace folders and the open file, Python on PATH, the private environment.
  * In Restricted Mode only the user's own setting, PATH and the private environment count.
  */
@@ -24,11 +24,11 @@ import { selectedInPythonExtension } from "./pythonExtension";
 export interface Resolution {
     readonly server: FoundServer | undefined;
     readonly rejections: readonly Rejection[];
-    /** The value of `waza.interpreter` when it decided alone. */
+    /** The value of `waza.interpreter`; undefined if it is not set. */
     readonly setting: string | undefined;
 }
 
-/** Asks the candidates one after the other until one has the server. */
+/** Tries the candidates one after the other until one has the server. */
 export async function resolveServer(
     environment: PrivateEnvironment,
     workingDirectory: string,
@@ -50,7 +50,7 @@ export async function resolveServer(
     return { server: undefined, rejections, setting: setting || undefined };
 }
 
-/** Every interpreter worth asking, best first, each once. */
+/** Returns the interpreters to try, the best first, each once. */
 export async function candidates(environment: PrivateEnvironment): Promise<Interpreter[]> {
     const found: (Interpreter | undefined)[] = [await selectedInPythonExtension()];
     if (vscode.workspace.isTrusted) {
@@ -67,7 +67,7 @@ export async function candidates(environment: PrivateEnvironment): Promise<Inter
     });
 }
 
-/** The value of `waza.interpreter`: in Restricted Mode that of the user, whatever the workspace and its folders say. */
+/** Returns the value of `waza.interpreter`; in Restricted Mode only that of the user settings. */
 function interpreterSetting(): string {
     const settings = vscode.workspace.getConfiguration("waza");
     const value = vscode.workspace.isTrusted ? settings.get<string>("interpreter") : settings.inspect<string>("interpreter")?.globalValue;

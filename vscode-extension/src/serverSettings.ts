@@ -1,4 +1,4 @@
-/** The settings that the server gets: at its start, and while it runs whenever one of them changes. */
+/** The settings that the server gets at its start and whenever one of them changes. */
 
 import * as vscode from "vscode";
 import { runOptions, type RunOptions } from "./runSettings";
@@ -7,13 +7,13 @@ interface ServerSettings {
     readonly severity: object;
     readonly live: string;
     readonly run: RunOptions;
-    /** Those of each folder in a window of several, by its URI. */
+    /** The run options of each folder in a multi-root workspace, by its URI. */
     readonly runByFolder: Readonly<Record<string, RunOptions>>;
     readonly lens: object;
     readonly hints: object;
 }
 
-/** All of them, as `initializationOptions` has them; see docs/protocol.md. */
+/** Returns all settings, in the format of `initializationOptions`; see docs/protocol.md. */
 export function serverSettings(): ServerSettings {
     const settings = vscode.workspace.getConfiguration("waza");
     return {
@@ -26,12 +26,12 @@ export function serverSettings(): ServerSettings {
     };
 }
 
-/** Those that depend on which folders are open. */
+/** Returns the settings that depend on the open folders. */
 export function folderSettings(): Record<string, unknown> {
     return { runByFolder: serverSettings().runByFolder };
 }
 
-/** Those that a change concerns, as `workspace/didChangeConfiguration` has them. */
+/** Returns the changed settings, in the format of `workspace/didChangeConfiguration`. */
 export function changedSettings(change: vscode.ConfigurationChangeEvent): Record<string, unknown> {
     const now = serverSettings();
     const isAffected = (...names: string[]) => names.some((name) => change.affectsConfiguration(`waza.${name}`));
@@ -44,7 +44,7 @@ export function changedSettings(change: vscode.ConfigurationChangeEvent): Record
     };
 }
 
-/** The folders of a window that may have several; in another its settings are those of its folder. */
+/** Returns the folders of a multi-root workspace; in any other the settings of the window are those of the folder. */
 function foldersWithSettings(): vscode.Uri[] {
     const folders = vscode.workspace.workspaceFolders ?? [];
     return folders.length > 1 || vscode.workspace.workspaceFile !== undefined ? folders.map(({ uri }) => uri) : [];
@@ -55,7 +55,7 @@ function runOptionsOf(folder: vscode.Uri): RunOptions {
     return runOptions((name) => settings.get(name));
 }
 
-/** Returns the kinds of lenses or hints that are shown; the old setting counts as well. */
+/** Returns which kinds of lenses or hints are shown; the deprecated setting also counts. */
 function enabledKinds(settings: vscode.WorkspaceConfiguration, name: string, old: string): object {
     const kinds = settings.get<Record<string, boolean>>(name, {});
     return { ...kinds, enable: kinds.enable !== false && settings.get(`${old}.enable`, true) };

@@ -1,28 +1,28 @@
 /**
- * The files that concern this extension, determined without the server.
+ * Recognizes files of suites without the server.
  *
- * The server decides by name, content and neighbours which documents it validates. Here a coarse answer is enough, and
- * it must be immediate: whether to start the server at all, and whether another YAML extension should stay silent.
+ * The server decides by name, content and neighbours which documents it validates. Here an immediate estimate is enough: whether
+ * to start the server at all, and whether the YAML extension should ignore a file.
  */
 
 import * as path from "node:path";
 
-/** Files with a skill, for which suites are made and run. */
+/** Skills. */
 export const SKILL_GLOB = "**/SKILL.md";
 
-/** Files whose name alone says what they are. */
+/** Suite files with a conventional name. */
 export const SUITE_FILE_GLOB = "**/{.waza.yaml,.waza.yml,eval.yaml,eval.yml,wazaEval.yaml,wazaEval.yml,trigger_tests.yaml,trigger_tests.yml}";
 
-/** JSON files that may be evals of a skill: the server decides by their content. */
+/** JSON files that may be evals of a skill; the server decides by their content. */
 export const EVALS_GLOB = "**/{*eval*.json,*trigger*.json,evals/*.json}";
 
-/** Files of agent-eval-harness: prompts and results, and how to drive an agent. The server decides by their content. */
+/** Files that may be prompts, results or adapters of agent-eval-harness; the server decides by their content. */
 export const HARNESS_GLOB = "**/{*.jsonl,*.ndjson,*adapter*.json,*headless*.json,adapters/*.json}";
 
-/** Prompts whose name alone says so. */
+/** Prompts with a conventional name. */
 export const NAMED_PROMPTS_GLOB = "**/prompts.{jsonl,ndjson}";
 
-/** Evals whose name alone says so. */
+/** Evals with a conventional name. */
 export const NAMED_EVALS_GLOB = "**/{evals,*.evals}.json";
 
 const SKILL_NAME = "SKILL.md";
@@ -35,11 +35,11 @@ const KEYS_OF_ROWS = /"hint"\s*:|"trajectory"\s*:\s*\[|"trials"\s*:\s*\[/;
 const NAMES_OF_ADAPTERS = /(?:adapter|headless)[^/\\]*\.json$|[/\\]adapters[/\\][^/\\]*\.json$/;
 const KEYS_OF_ADAPTERS = /"(?:sessionMode|outputEvents)"\s*:/;
 const KEYS_OF_EVALS = /"(?:evals|should_trigger)"\s*:/;
-/** Characters of a file that show what is in its lines. */
+/** The number of characters that are searched for the keys of a row. */
 const BEGINNING = 10_000;
 const YAML_NAMES = /\.ya?ml$/;
 
-/** True when `text`, saved as `file`, is probably part of an evaluation suite. */
+/** Returns whether a file with this text is probably part of an evaluation suite. */
 export function looksLikeSuiteFile(file: string, text: string): boolean {
     const name = path.basename(file);
     if (OWN_NAMES.test(name)) {
@@ -68,22 +68,22 @@ export function looksLikeSuiteFile(file: string, text: string): boolean {
     return keys.has("inputs") && (inTasks || keys.has("id") || keys.has("graders"));
 }
 
-/** Returns whether a JSON file may be evals of a skill, by its path. */
+/** Returns whether a file may be evals of a skill, by its path. */
 export function mayBeEvals(file: string): boolean {
     return NAMES_OF_EVALS.test(file);
 }
 
-/** Returns whether a name alone shows that its folder is that of a suite or a skill. */
+/** Returns whether the folder of a file with this name belongs to a suite or a skill. */
 export function isSuiteFileName(name: string): boolean {
     return name === SKILL_NAME || OWN_NAMES.test(name) || EVAL_NAMES.test(name);
 }
 
-/** True when a file says what a skill is. */
+/** Returns whether a file is a `SKILL.md`. */
 export function isSkillFile(file: string): boolean {
     return path.basename(file) === SKILL_NAME;
 }
 
-/** The plain keys at column 0, read line by line so that a half-typed document still counts. */
+/** Returns the keys at column 0, also of a document with syntax errors. */
 function topLevelKeys(text: string): Set<string> {
     const keys = new Set<string>();
     for (const match of text.matchAll(/^\uFEFF?["']?([A-Za-z_]\w*)["']?[ \t]*:(?=\s|$)/gm)) {

@@ -1,5 +1,5 @@
 /**
- * The output channel "Waza Trace", steered by the setting `waza.trace.server`.
+ * The output channel "Waza Trace", controlled by the setting `waza.trace.server`.
  *
  * The language client traces only into a channel whose log level is Trace, and that level cannot be set from code. This
  * channel takes its level from the setting, and appears in the editor only once something is written to it.

@@ -1,21 +1,22 @@
 /**
- * A recorded trial as people read it: a read-only document with what the graders find in it as they are written now.
+ * Shows a recorded trial as a read-only document, with marks where the current graders match.
  *
- * The server returns text and marks; here they are drawn, and drawn again when verdicts change. The selected text can become a
- * grader.
+ * The server returns the text and the marks, which are requested again when verdicts change. The user can create a grader from a
+ * selection.
  */
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import { createGraderFromSelection } from "./graderFromSelection";
-import { titleOf } from "./runnables";
+import { titleOf } from "./itemIds";
+import { errorMessage } from "./messages";
 
 const SCHEME = "waza-trial";
 export const OPEN_TRIAL = "waza.openTrial";
 const LABEL = "words";
 const MAX_RULES_PER_LINE = 3;
 
-/** The argument of the server's links: the id of a task, and the number of its trial. */
+/** The argument of the server's links: the id of a task and the number of a trial. */
 interface TrialReference {
     readonly id: string;
     readonly trial: number;
@@ -33,7 +34,7 @@ interface Mark {
     readonly words: string;
 }
 
-/** The decoration of each kind of mark, in the theme's colours. */
+/** The decoration of each kind of mark, in the colours of the theme. */
 const STYLES: Readonly<Record<string, vscode.DecorationRenderOptions>> = {
     found: styleOf("diffEditor.insertedTextBackground", "testing.iconPassed"),
     forbidden: styleOf("diffEditor.removedTextBackground", "testing.iconFailed"),
@@ -51,7 +52,7 @@ export class TrialDocuments implements vscode.TextDocumentContentProvider, vscod
     private readonly decorationTypes = new Map(Object.entries(STYLES).map(([kind, options]) => [kind, vscode.window.createTextEditorDecorationType(options)]));
     private readonly registrations: vscode.Disposable;
 
-    /** `judged` fires when there are other verdicts. */
+    /** @param verdictsChanged fires when verdicts have changed */
     constructor(
         private readonly client: () => LanguageClient | undefined,
         ensureRunning: () => Promise<LanguageClient | undefined>,
@@ -99,9 +100,9 @@ export class TrialDocuments implements vscode.TextDocumentContentProvider, vscod
     private async open({ id, trial }: TrialReference): Promise<void> {
         const name = `${titleOf(id)}, trial ${String(trial)}`.replaceAll(/[/\\?#]/gu, "-");
         const uri = vscode.Uri.from({ scheme: SCHEME, path: `/${name}.md`, query: JSON.stringify({ id, trial }) });
-        this.texts.delete(uri.toString()); // it is read as it is now
+        this.texts.delete(uri.toString()); // requests the current text
         await this.read(uri);
-        this.changed.fire(uri); // one that is open already
+        this.changed.fire(uri); // updates a document that is already open
         const editor = await vscode.window.showTextDocument(uri, { viewColumn: vscode.ViewColumn.Beside, preview: true });
         this.draw();
         const [first] = this.marks.get(uri.toString()) ?? [];
@@ -110,7 +111,7 @@ export class TrialDocuments implements vscode.TextDocumentContentProvider, vscod
         }
     }
 
-    /** Reads text and marks of a trial; what cannot be read any more stays as it was read, without marks. */
+    /** Requests the text and the marks of a trial; after an error the last text stays, without marks. */
     private async read(uri: vscode.Uri): Promise<string> {
         const key = uri.toString();
         try {
@@ -124,11 +125,11 @@ export class TrialDocuments implements vscode.TextDocumentContentProvider, vscod
             return text;
         } catch (error) {
             this.marks.delete(key);
-            return this.texts.get(key) ?? (error instanceof Error ? error.message : String(error));
+            return this.texts.get(key) ?? (errorMessage(error));
         }
     }
 
-    /** Reads the open documents again; what comes meanwhile is read once more when this is done. */
+    /** Requests the open documents again; a call during a reload causes one more reload. */
     private async reload(): Promise<void> {
         this.requestCount += 1;
         if (this.isReloading) {
@@ -155,7 +156,7 @@ export class TrialDocuments implements vscode.TextDocumentContentProvider, vscod
     private draw(): void {
         for (const editor of vscode.window.visibleTextEditors.filter((each) => each.document.uri.scheme === SCHEME)) {
             const { uri } = editor.document;
-            // Marks belong to one text: until the document has it nothing is marked.
+            // Marks belong to one text: draw none until the document shows it.
             const isRead = editor.document.getText() === this.texts.get(uri.toString());
             const marks = isRead ? (this.marks.get(uri.toString()) ?? []) : [];
             for (const [kind, type] of this.decorationTypes) {
@@ -170,7 +171,7 @@ function rangeDecorations(marks: readonly Mark[], kind: string): vscode.Decorati
     return found.map((mark) => ({ range: rangeOf(mark), hoverMessage: new vscode.MarkdownString().appendText(mark.words) }));
 }
 
-/** Behind each line with marks, which rules they are of. */
+/** Returns the rules of the marks of each line, shown after the line. */
 function labelDecorations(marks: readonly Mark[], document: vscode.TextDocument): vscode.DecorationOptions[] {
     const lines = new Map<number, Set<string>>();
     for (const { range, words } of marks) {

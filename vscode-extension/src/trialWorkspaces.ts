@@ -1,24 +1,24 @@
-/** The folders in which the agent worked, where a run was asked to keep them. */
+/** Opens the folders in which the agent worked, if a run has kept them. */
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
+import { recordedItemOf, trialNumberOf } from "./itemIds";
 import { showRequestError } from "./requestErrors";
-import { recordedItemOf } from "./runComparisons";
 import type { TrialWorkspace } from "./resultHtml";
 
-/** Opens the workspace of a trial of the item with an id in a window of its own; of several the person chooses one. */
+/** Opens the workspace of a trial of an item in a new window; asks which one if there are several. */
 export async function openWorkspace(client: LanguageClient, item: string): Promise<void> {
-    const found = await workspacesOf(client, recordedItemOf(item));
-    if (found === undefined) {
+    const workspaces = await workspacesOf(client, recordedItemOf(item));
+    if (workspaces === undefined) {
         return; // the reason was shown
     }
-    const trial = /#trial-(\d+)/u.exec(item)?.[1];
-    const matching = trial === undefined ? found : found.filter((each) => each.trial === Number(trial));
-    if (found.length === 0) {
+    const trial = trialNumberOf(item);
+    const matching = trial === undefined ? workspaces : workspaces.filter((each) => each.trial === trial);
+    if (workspaces.length === 0) {
         void vscode.window.showInformationMessage("The last run did not keep its workspaces; run it with “Keep workspaces”.");
         return;
     }
-    const rows = (matching.length > 0 ? matching : found).map((each) => ({
+    const rows = (matching.length > 0 ? matching : workspaces).map((each) => ({
         label: `${each.task}, trial ${String(each.trial)}`,
         description: each.path,
         each,

@@ -8,7 +8,7 @@ export const RESULTS_NEED_TRUST = "Results are read by the engine, which needs a
 export const DRAFTS_NEED_TRUST = "New suites, tasks and graders are drafted by the engine, which needs a trusted workspace.";
 export const TERMINALS_NEED_TRUST = "A terminal runs the programs of its folder, so it needs a trusted workspace.";
 
-/** Returns whether the workspace is trusted; if not, says why it must be and offers to manage that. */
+/** Returns whether the workspace is trusted; if not, shows the reason with a button to manage trust. */
 export function isTrustedFor(reason: string): boolean {
     if (!vscode.workspace.isTrusted) {
         void offerTrust(reason);

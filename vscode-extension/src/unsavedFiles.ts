@@ -1,14 +1,14 @@
-/** Saves unsaved documents before a run, since it reads from disk. */
+/** Saves the unsaved documents of a suite before a run, which reads from disk. */
 
 import * as path from "node:path";
 import { setTimeout } from "node:timers/promises";
 import * as vscode from "vscode";
 import { isSkillFile } from "./suiteFiles";
 
-/** How long a save that something else has begun is waited for. */
+/** How long to wait for a save that VS Code has started. */
 const OTHER_SAVE_MILLISECONDS = 3_000;
 
-/** Saves what the run will read from disk: every changed file in the suite's folder, and a skill that it is started from. */
+/** Saves every unsaved file in the folder of a suite, and an active `SKILL.md`; returns false if one cannot be saved. */
 export async function saveBeforeRun(suite: string): Promise<boolean> {
     const folder = path.dirname(suite) + path.sep;
     const active = vscode.window.activeTextEditor?.document;
@@ -22,7 +22,7 @@ export async function saveBeforeRun(suite: string): Promise<boolean> {
     return saved.every(Boolean);
 }
 
-/** Saves a file. Before tests VS Code saves all itself, and answers that a second save did nothing while the first may still be on its way. */
+/** Saves a file. VS Code saves all files before a test run, and a second save returns false while the first one is in progress. */
 async function save(document: vscode.TextDocument): Promise<boolean> {
     const deadline = Date.now() + OTHER_SAVE_MILLISECONDS;
     if (await document.save()) {

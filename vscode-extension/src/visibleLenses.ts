@@ -1,22 +1,22 @@
 /**
- * The lenses of a long file, those in view alone: VS Code moves each of them with every key, and a thousand cost a frame.
+ * Requests only the visible lenses of a long file: VS Code moves every lens at each key press, and a thousand of them cost a frame.
  *
- * Of other files all are shown. Behind a scrolled view they come a moment later.
+ * Short files show all lenses. After scrolling, the lenses of a long file appear after a short delay.
  */
 
 import * as vscode from "vscode";
 import { CodeLensRequest, type CodeLens, type LanguageClient } from "vscode-languageclient/node";
 
-/** Lines of a file that is long. */
+/** A file with more lines is long. */
 const LONG_FILE_LINES = 1_000;
-/** Lines above and below the visible ones whose lenses are shown, too. */
+/** The number of lines above and below the visible ones that also show lenses. */
 const MARGIN_LINES = 50;
 const DELAY_MILLISECONDS = 100;
 
 type Provide = (document: vscode.TextDocument, token: vscode.CancellationToken) => vscode.ProviderResult<vscode.CodeLens[]>;
 
 export class VisibleLenses implements vscode.Disposable {
-    /** By the URIs of long documents: the lines whose lenses are shown. */
+    /** The lines whose lenses are shown, by the URI of a long document. */
     private readonly shown = new Map<string, readonly vscode.Range[]>();
     private readonly listeners: vscode.Disposable;
     private timer: NodeJS.Timeout | undefined;
@@ -35,7 +35,7 @@ export class VisibleLenses implements vscode.Disposable {
         );
     }
 
-    /** Answers as a provider of lenses does; `next` asks the server for those of the whole document. */
+    /** Returns the lenses of a document; `next` requests those of the whole document. */
     async provide(document: vscode.TextDocument, token: vscode.CancellationToken, next: Provide): Promise<vscode.CodeLens[]> {
         const client = this.client();
         if (document.lineCount <= LONG_FILE_LINES || !["yaml", "json"].includes(document.languageId) || client === undefined) {
@@ -81,7 +81,7 @@ async function lensesIn(
     }
 }
 
-/** The lines in view in any editor of a document, and some around them; those of several editors apart, or as one. */
+/** Returns the visible lines in all editors of a document, with margins; overlapping ranges are merged. */
 function linesAround(document: vscode.TextDocument): vscode.Range[] {
     const editors = vscode.window.visibleTextEditors.filter((editor) => editor.document === document);
     const views = editors.flatMap(({ visibleRanges }) =>

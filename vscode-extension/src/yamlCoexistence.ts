@@ -1,14 +1,14 @@
 /**
- * Keeps the YAML extension by Red Hat from validating suite files a second time, where it is installed.
+ * Prevents the YAML extension by Red Hat from validating suite files a second time.
  *
- * That extension lets others supply the schema of a file. Suite files get an empty one: it has nothing to say about them
- * then, while Format Document stays with it. A schema named in the file itself (a modeline) still wins over this.
+ * That extension lets others supply the schema of a file. Suite files get an empty one, so it reports nothing about them, and it still
+ * formats them. A schema that the file names itself (a modeline) has precedence.
  */
 
 import * as vscode from "vscode";
 import { looksLikeSuiteFile } from "./suiteFiles";
 
-/** The part of that extension's public interface that is used here. */
+/** The part of its API that is used here. */
 interface YamlExtensionApi {
     registerContributor(
         name: string,
@@ -20,7 +20,7 @@ interface YamlExtensionApi {
 const YAML_EXTENSION = "redhat.vscode-yaml";
 const NO_SCHEMA = "waza://schema/none";
 
-/** Registers with that extension, now or as soon as it is installed. */
+/** Registers the empty schema, now or as soon as that extension is installed. */
 export function silenceYamlExtension(log: vscode.LogOutputChannel): vscode.Disposable {
     let registered = false;
     const register = async (): Promise<void> => {
@@ -31,21 +31,21 @@ export function silenceYamlExtension(log: vscode.LogOutputChannel): vscode.Dispo
         registered = true;
         try {
             (await extension.activate())?.registerContributor("waza", schemaOf, () => "{}");
-            log.info("The YAML extension leaves suite files to Waza (setting waza.yaml.coexistence).");
+            log.info("The YAML extension does not validate suite files (setting waza.yaml.coexistence).");
         } catch (error) {
-            log.warn(`The YAML extension could not be asked to leave suite files to Waza: ${String(error)}`);
+            log.warn(`The YAML extension still validates suite files: ${String(error)}`);
         }
     };
     void register();
     return vscode.extensions.onDidChange(() => void register());
 }
 
-/** Returns whether that extension shows the outline of YAML files: a second one would duplicate it. */
+/** Returns whether that extension shows the outline of YAML files, which a second one would duplicate. */
 export function outlinesYaml(): boolean {
     return vscode.extensions.getExtension(YAML_EXTENSION) !== undefined;
 }
 
-/** The empty schema for files of ours; undefined leaves a file to that extension. */
+/** Returns the empty schema for a suite file; undefined for any other file. */
 function schemaOf(resource: string): string | undefined {
     if (vscode.workspace.getConfiguration("waza").get<string>("yaml.coexistence", "auto") === "off") {
         return undefined;

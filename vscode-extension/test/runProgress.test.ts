@@ -4,7 +4,9 @@ import path from "node:path";
 import { test } from "node:test";
 import type { RunEvent } from "../src/runEvents";
 import { lineOf } from "../src/runLog";
-import { INTERRUPTED, isReportedBy, engineOptionsToSettings, reasonFirst, RunProgress, shortened, remediesFor, loginRemedies, type Remedy } from "../src/runProgress";
+import { isReportedBy, engineOptionsToSettings, reasonFirst } from "../src/reasons";
+import { remediesFor, loginRemedies, type Remedy } from "../src/remedies";
+import { INTERRUPTED, RunProgress, shortened } from "../src/runProgress";
 
 function after(...events: RunEvent[]): RunProgress {
     const state = new RunProgress();

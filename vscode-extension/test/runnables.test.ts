@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { runnableAt, setSuiteTitles, suiteOf, taskId, taskOf, titleOf, taskIdProblem, type Runnable } from "../src/runnables";
+import { setSuiteTitles, suiteOf, taskId, taskIdProblem, taskOf, titleOf } from "../src/itemIds";
+import { runnableAt, type Runnable } from "../src/runnables";
 
 const suite = "/suites/deploy/eval.yaml";
 
@@ -47,7 +48,7 @@ void test("the id of a new task is a word of any script that no task has", () =>
     for (const text of ["a".repeat(201), "é".repeat(101)]) {
         assert.equal(taskIdProblem(text, taken), "Write a shorter id, of at most 200 bytes: its file is named after it.");
     }
-    assert.equal(taskIdProblem("greets", taken), "The suite has a task greets already.");
+    assert.equal(taskIdProblem("greets", taken), "The suite already has a task greets.");
 });
 
 void test("the task of an id is read back as it was written", () => {

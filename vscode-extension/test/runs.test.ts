@@ -219,7 +219,7 @@ void test("what runs already is not run twice; with other options it is a run of
     const window = opened();
     await window.run({ id: ALPHA });
     assert.equal(await window.run({ id: ALPHA }), undefined);
-    assert.equal(shown.at(-1), "alpha › greeter runs already, with the same options.");
+    assert.equal(shown.at(-1), "alpha › greeter is already running with the same options.");
     assert.notEqual(await window.run({ id: ALPHA, options: { trials: 5 } }), undefined);
     assert.notEqual(await window.run({ id: ALPHA, tasks: ["one"] }), undefined);
 });
@@ -293,7 +293,7 @@ void test("what has passed since in another run is not run again by the message 
     await later("passed", "two");
     press("Re-run Failed");
     await settled();
-    assert.equal(shown.at(-1), "Waza: all that failed in this run has passed since.");
+    assert.equal(shown.at(-1), "Waza: everything that failed in this run has passed since.");
     assert.equal(window.asked.length, 3);
 });
 
@@ -451,7 +451,7 @@ void test("what passes when it is graded again is not run again by the message b
     const before = window.asked.length;
     press("Re-run Failed");
     await settled();
-    assert.equal(shown.at(-1), "Waza: all that failed in this run has passed since.");
+    assert.equal(shown.at(-1), "Waza: everything that failed in this run has passed since.");
     assert.equal(window.asked.length, before);
 });
 

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { runnableOf, trialId } from "../src/itemIds";
 import type { RunEvent } from "../src/runEvents";
 import { affectedAmong, plannedRegrades, plannedRuns, suitesAmong } from "../src/testing/plan";
-import { suiteDescription, RunReports, runnableOf, trialId, type Report } from "../src/testing/reports";
+import { suiteDescription, RunReports, type Report } from "../src/testing/reports";
 
 const suite = "/suites/deploy/eval.yaml";
 const task = `${suite}::one`;

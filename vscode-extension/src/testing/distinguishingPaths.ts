@@ -23,12 +23,12 @@ function differingParts(files: readonly string[]): [string, string][] {
     const paths = files.map((file) => file.split(/[/\\]/u));
     const first = commonPrefixLength(paths);
     const last = commonPrefixLength(paths.map((path) => path.slice(first).reverse()));
-    // A path that ends where the others differ would have no distinguishing part.
+    // If one path has nothing between the common parts, keep one more name of each.
     const commonEnd = paths.some((path) => path.length - first - last < 1) ? last - 1 : last;
     return paths.map((path, index) => [files[index] ?? "", path.slice(first, path.length - commonEnd).join("/")]);
 }
 
-/** How many names all paths begin with. */
+/** Returns the number of names that all paths begin with. */
 function commonPrefixLength(paths: readonly (readonly string[])[]): number {
     const [one = [], ...others] = paths;
     const at = one.findIndex((name, index) => others.some((other) => other[index] !== name));

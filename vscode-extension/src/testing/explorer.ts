@@ -1,19 +1,17 @@
-/**
- * The suites of the workspace in the Test Explorer: every run of this window is shown there, however it was started.
- */
+/** Shows the suites of the workspace and every run of this window in the Test Explorer, however a run was started. */
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import { FolderWatcher } from "../folderWatcher";
+import { kindOf, suiteIdOf, suiteOf } from "../itemIds";
 import type { FileMarks } from "../marks";
-import { kindOf, suiteIdOf, suiteOf } from "../runnables";
+import { reasonFirst } from "../reasons";
+import type { RunRequest, Runs } from "../runs";
 import type { RunOptions } from "../runSettings";
 import type { RunView } from "../runViews";
-import type { RunRequest, Runs } from "../runs";
-import { reasonFirst } from "../runProgress";
 import { looksLikeSuiteFile, mayBeEvals } from "../suiteFiles";
-import { affectedAmong, plannedRegrades, plannedRuns, suitesAmong, type PlannedRun } from "./plan";
-import { suiteDescription, RunReports } from "./reports";
+import { affectedAmong, plannedRegrades, type PlannedRun, plannedRuns, suitesAmong } from "./plan";
+import { RunReports, suiteDescription } from "./reports";
 import { Staleness } from "./staleness";
 import { TestRunView } from "./testRunView";
 import { RUNNABLE, TestTree } from "./tree";
@@ -30,9 +28,9 @@ export class TestExplorer implements vscode.Disposable {
     private refreshing: NodeJS.Timeout | undefined;
 
     /**
-     * @param client the language client of the window, while its server is up
-     * @param ensureRunning starts the server unless it runs; undefined, after a message, when it cannot
-     * @param askOptions asks what a run is to be like, by its title and the id of the first that is run; undefined when the person has thought better of it
+     * @param client returns the language client while the server is up
+     * @param ensureRunning starts the server unless it is up; undefined, after a message, if it cannot be started
+     * @param askOptions asks for the options of a run, by its title and the id of its first item; undefined if cancelled
      */
     constructor(
         private readonly client: () => LanguageClient | undefined,
@@ -44,7 +42,7 @@ export class TestExplorer implements vscode.Disposable {
         this.staleness = new Staleness(this.tree, client);
         this.controller.resolveHandler = (item) => this.tree.resolve(item);
         this.controller.refreshHandler = async () => {
-            await this.folders.rescan(); // the caller may know of changes that no watcher has reported
+            await this.folders.rescan(); // there may be changes that no watcher has reported
             await this.tree.refresh();
         };
         this.controller.createRunProfile(
@@ -81,7 +79,7 @@ export class TestExplorer implements vscode.Disposable {
             RUNNABLE,
         );
         runs.setRegradeView((id) => {
-            // A grader of the suite has no item of its own: it is below each task.
+            // A grader of the suite has no item for itself, only one below each task.
             const shown = id.includes("::::") ? suiteOf(id) : id;
             const test = this.controller.createTestRun(new vscode.TestRunRequest([this.tree.item(shown)]), "Re-grade");
             return this.regradeView(id, test, () => {
@@ -104,18 +102,18 @@ export class TestExplorer implements vscode.Disposable {
         );
     }
 
-    /** Shows what the server that is up now knows. */
+    /** Reads the suites from a server that has just started. */
     async serverStarted(): Promise<void> {
         await this.tree.refresh();
         await this.show(vscode.window.activeTextEditor);
     }
 
-    /** Looks again which results hold: the server knows of other files or scores. */
+    /** Updates the stale results after files or scores have changed. */
     scoresChanged(): void {
         this.staleness.refreshSoon();
     }
 
-    /** Shows the verdicts of runs outside of this window. */
+    /** Shows the verdicts of runs in other windows and terminals. */
     showRecorded(files: FileMarks): void {
         this.tree.showRecorded(files);
     }
@@ -133,7 +131,7 @@ export class TestExplorer implements vscode.Disposable {
         const mayBeSuiteFile = languageId === "yaml" || (uri !== undefined && mayBeEvals(uri.fsPath));
         if (mayBeSuiteFile && editor?.document.uri.scheme === "file" && this.client() !== undefined) {
             await this.tree.resolveDocument(editor.document.uri);
-            // An eval file of another name is known while it is open, and one outside of all folders.
+            // The server knows an eval file with another name, or outside of all folders, only while it is open.
             if (!this.tree.has(editor.document.uri) && looksLikeSuiteFile(editor.document.uri.fsPath, editor.document.getText())) {
                 await this.tree.resolve();
                 await this.tree.resolveDocument(editor.document.uri);
@@ -176,14 +174,14 @@ export class TestExplorer implements vscode.Disposable {
         }
     }
 
-    /** Shows that a suite is queued; a run of some tasks shows those tasks when it begins. */
+    /** Shows that a suite is queued; a run of selected tasks shows them as queued itself. */
     private enqueue(test: vscode.TestRun, { id, tasks, prompts }: PlannedRun): void {
         if (tasks === undefined && prompts === undefined) {
             test.enqueued(this.tree.item(id));
         }
     }
 
-    /** Runs what has changed since its newest results, of what was chosen. */
+    /** Runs the selected items that have changed since their newest results. */
     private async runAffected(request: vscode.TestRunRequest, token: vscode.CancellationToken): Promise<void> {
         const client = await this.ensureRunning();
         const chosenRuns = request.include?.map(({ id }) => id) ?? this.tree.suites();
@@ -195,13 +193,13 @@ export class TestExplorer implements vscode.Disposable {
         }
         const items = affectedAmong(chosenRuns, changed).map((id) => this.tree.item(id));
         if (items.length === 0) {
-            void vscode.window.showInformationMessage("Waza: no chosen item has changed since its newest result.");
+            void vscode.window.showInformationMessage("Waza: no selected item has changed since its newest result.");
         } else {
             await this.run(new vscode.TestRunRequest(items, request.exclude, request.profile), token);
         }
     }
 
-    /** Grades recorded answers again: no agent, no cost. */
+    /** Grades recorded answers again, without the agent and its cost. */
     private async regrade(request: vscode.TestRunRequest, token: vscode.CancellationToken): Promise<void> {
         const client = await this.ensureRunning();
         const chosenRuns = request.include?.map(({ id }) => id) ?? this.tree.suites();
@@ -228,10 +226,10 @@ export class TestExplorer implements vscode.Disposable {
         });
     }
 
-    /** Shows a run: in the run of tests that it was chosen in, else in one of its own. */
+    /** Returns the view of a run: in the test run that has started it, else in a new one. */
     private viewOf(started: RunRequest): RunView {
         const chosenRuns = this.chosenRuns.get(started.id);
-        this.chosenRuns.delete(started.id); // another run of the same has one of its own
+        this.chosenRuns.delete(started.id); // the next run of this item is another one
         const test = chosenRuns ?? this.controller.createTestRun(new vscode.TestRunRequest([this.tree.item(started.id)]));
         const target = { id: started.id, kind: kindOf(started.id), whole: started.tasks === undefined && started.prompts === undefined };
         const endRun = this.staleness.begin(suiteIdOf(started.id));
@@ -241,7 +239,7 @@ export class TestExplorer implements vscode.Disposable {
                 test.end();
             }
             if (this.tree.hasUnreported) {
-                this.refreshSoon(); // remove the rows of what was renamed or deleted during the run
+                this.refreshSoon(); // removes the items of tasks that were renamed or deleted during the run
             }
         };
         const view = new TestRunView(this.tree, test, new RunReports(target), started.id, ended, (item) => this.tree.descendants(item, started));
@@ -258,7 +256,7 @@ export class TestExplorer implements vscode.Disposable {
                     planned = event.results_file;
                 } else if (event.kind === "ended") {
                     hasReportedEnd = event.conclusion?.words !== undefined;
-                    // A run whose engine or server is gone cannot report its record.
+                    // A run whose engine or server was killed cannot report its result file.
                     const results = event.results_file ?? planned;
                     if (results) {
                         this.staleness.recorded(suiteIdOf(started.id), results);

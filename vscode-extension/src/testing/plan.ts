@@ -1,12 +1,11 @@
 /** Converts selected items to runs: one for each suite, of the selected items only. */
 
-import { kindOf, promptOf, suiteIdOf } from "../runnables";
-import { runnableOf } from "./reports";
+import { decodedName, kindOf, promptOf, runnableOf, suiteIdOf } from "../itemIds";
 
-/** The id of what runs when an item is run; undefined when a run leaves it out. */
+/** Returns the id to run for an item; undefined if it cannot run. */
 type RunnableOf = (id: string) => string | undefined;
 
-/** The argument of `waza.run`, as far as a choice decides it. */
+/** The part of the argument of `waza.run` that a selection decides. */
 export interface PlannedRun {
     readonly id: string;
     /** The tasks that a suite is limited to. */
@@ -16,13 +15,14 @@ export interface PlannedRun {
 }
 
 /**
- * Several graders of one suite become their tasks: an answer is judged as a whole, and the agent answers once.
- * Trigger prompts of one suite are tried in one run, that of its tasks when some are chosen, unless their whole suite runs.
- * A suite of which something must not run is its other tasks and prompts.
+ * Returns the runs for selected items.
+ *
+ * Several graders of one suite become their tasks: an answer is graded as a whole, and the agent answers once. Trigger prompts of one
+ * suite share one run, together with its selected tasks. A suite with excluded items becomes its other tasks and prompts.
  *
  * @param chosen ids of items
  * @param excluded ids of items that must not run
- * @param runnable returns the runnable of an item
+ * @param runnable returns the id to run for an item
  * @param below returns the ids of the tasks and prompts of a suite
  */
 export function plannedRuns(
@@ -53,17 +53,17 @@ export function plannedRuns(
     const withTasks = [...bySuite].map(([suite, ids]) => {
         const suitePrompts = separatePrompts.filter((id) => suiteIdOf(id) === suite);
         const run = planSuite(suite, [...ids]);
-        return suitePrompts.length === 0 ? run : { id: suite, tasks: run.tasks ?? tasksAmong([...ids]).map(unescaped), prompts: textsOf(suitePrompts) };
+        return suitePrompts.length === 0 ? run : { id: suite, tasks: run.tasks ?? tasksAmong([...ids]).map(decodedName), prompts: textsOf(suitePrompts) };
     });
     return [...withTasks, ...planPrompts(separatePrompts.filter((id) => !bySuite.has(suiteIdOf(id))))];
 }
 
 /**
- * Returns what to re-grade for selected items: each once, with the items below it. Trigger prompts cannot be graded.
+ * Returns the ids to re-grade for selected items, without those below another one. Trigger prompts cannot be re-graded.
  *
  * @param chosen ids of items
- * @param excluded ids of items that are not meant
- * @param runnable returns the runnable of an item
+ * @param excluded ids of items that are not re-graded
+ * @param runnable returns the id to run for an item
  */
 export function plannedRegrades(chosen: readonly string[], excluded: readonly string[] = [], runnable: RunnableOf = runnableOf): string[] {
     const excludedIds = new Set(excluded);
@@ -72,16 +72,16 @@ export function plannedRegrades(chosen: readonly string[], excluded: readonly st
     return ids.filter((id) => !ids.some((other) => id.startsWith(`${other}::`)));
 }
 
-/** The ids of the suites that chosen items belong to, each once. */
+/** Returns the ids of the suites of selected items, each once. */
 export function suitesAmong(chosen: readonly string[]): string[] {
     return [...new Set(chosen.map((id) => suiteIdOf(runnableOf(id))))];
 }
 
 /**
- * Returns the selected items that have changed since their newest results. A grader counts as its task, because an answer is graded as a whole.
+ * Returns the selected items that have changed since their newest results. A grader counts as its task.
  *
  * @param chosen ids of items
- * @param affected ids of tasks, or of the suite when all of them are affected
+ * @param affected ids of tasks, or of the suite if all its tasks are affected
  */
 export function affectedAmong(chosen: readonly string[], affected: readonly string[]): string[] {
     const judged = chosen.map(runnableOf).filter((id) => promptOf(id) === undefined);
@@ -99,7 +99,7 @@ function planSuite(suite: string, ids: readonly string[]): PlannedRun {
     }
     const tasks = tasksAmong(ids);
     const [task] = tasks;
-    return tasks.length === 1 && task !== undefined ? { id: `${suite}::${task}` } : { id: suite, tasks: tasks.map(unescaped) };
+    return tasks.length === 1 && task !== undefined ? { id: `${suite}::${task}` } : { id: suite, tasks: tasks.map(decodedName) };
 }
 
 function planPrompts(ids: readonly string[]): PlannedRun[] {
@@ -110,16 +110,12 @@ function planPrompts(ids: readonly string[]): PlannedRun[] {
     });
 }
 
-/** A prompt in both lists is one prompt of a run, with two locations. */
+/** Returns the texts of prompts; a prompt in both lists of a suite is one prompt of a run. */
 function textsOf(prompts: readonly string[]): string[] {
     return [...new Set(prompts.map((id) => promptOf(id)?.text ?? ""))];
 }
 
-/** The tasks of a suite that ids of tasks and graders are in, as they are written there. */
+/** Returns the encoded names of the tasks of task and grader ids. */
 function tasksAmong(ids: readonly string[]): string[] {
     return [...new Set(ids.map((id) => id.split("::")[1] ?? ""))];
-}
-
-function unescaped(name: string): string {
-    return name.replaceAll("%3A", ":").replaceAll("%25", "%");
 }

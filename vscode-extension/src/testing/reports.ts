@@ -1,13 +1,14 @@
 /**
- * Converts the events of a run to what a test explorer shows.
+ * Converts the events of a run to reports for the Test Explorer.
  *
- * The verdicts are the engine's. A grader is reported when its task is closed, with the failures of its first trial that did
- * not pass; trials get lines of their own as soon as a task has a second one.
+ * The verdicts are those of the engine. A grader is reported when its task has ended, with the failures of its first trial that did
+ * not pass; trials get their own items as soon as a task has a second one.
  */
 
 import type { Location } from "vscode-languageclient/node";
-import { promptOf, type Runnable } from "../runnables";
-import { concludedVerdict, verdictOf, type RunEvent, type Verdict } from "../runEvents";
+import { trialId } from "../itemIds";
+import { concludedVerdict, type RunEvent, type Verdict, verdictOf } from "../runEvents";
+import { type Runnable } from "../runnables";
 import { shownScore } from "../runProgress";
 
 export interface ReportMessage {
@@ -20,7 +21,7 @@ export interface ReportMessage {
 
 export interface Report {
     readonly kind: "enqueued" | "started" | "ended" | "output";
-    /** The id of the item; undefined for output of the run as a whole. */
+    /** The id of the item; undefined for output of the entire run. */
     readonly item?: string | undefined;
     readonly label?: string | undefined;
     readonly location?: Location | undefined;
@@ -42,29 +43,11 @@ interface TaskState {
 }
 
 const MARKS: Readonly<Record<string, string>> = { passed: "✓", failed: "✗", errored: "!", skipped: "–", pending: "◷", advisory: "○" };
-const TRIAL = "#trial-";
-
-/** The id of a trial of a task, and of a grader in it. */
-export function trialId(task: string, trial: number, grader?: string): string {
-    return `${task}${TRIAL}${trial}${grader === undefined ? "" : `::${grader}`}`;
-}
 
 /**
- * Returns the runnable of an item. A trial runs as its task, and so does everything that cannot be graded without the task:
- * its expectations and its follow-up prompts.
- */
-export function runnableOf(id: string): string {
-    if (promptOf(id) !== undefined) {
-        return id;
-    }
-    const at = id.indexOf(TRIAL);
-    return (at < 0 ? id : id.slice(0, at)).replace(/::(?:_output_(?:contains|not_contains|contains_any)|(?:(?!::).)* after turn \d+)$/su, "");
-}
-
-/**
- * Returns the description of a suite after a run; undefined when the run gives no verdict of the suite, such as a run of one grader.
+ * Returns the description of a suite after a run; undefined if the run has no verdict of the suite, such as a run of one grader.
  *
- * @param target what ran; `whole` unless the suite was limited to some of it
+ * @param target the item that ran; `whole` unless the run was limited to a part of it
  */
 export function suiteDescription(target: { readonly kind: Runnable["kind"]; readonly whole: boolean }, words: string | undefined): string | undefined {
     if (words === undefined || target.kind === "grader") {
@@ -73,13 +56,13 @@ export function suiteDescription(target: { readonly kind: Runnable["kind"]; read
     return target.kind === "suite" && target.whole ? words : `last run, of a part: ${words}`;
 }
 
-/** The item of the grader that runs: one of the suite, `suite::::grader`, has an item in each task. */
-function graderIn(target: string, task: string): string {
+/** Returns the item of a grader in a task: a grader of the suite, `suite::::grader`, has an item in each task. */
+function graderItemOf(target: string, task: string): string {
     const [, grader] = target.split("::::");
     return grader === undefined ? target : `${task}::${grader}`;
 }
 
-/** The grader of an event as people know it. */
+/** Returns the name of the grader of an event. */
 function graderOf({ label, grader }: RunEvent): string {
     return label ?? grader ?? "";
 }
@@ -87,19 +70,19 @@ function graderOf({ label, grader }: RunEvent): string {
 export class RunReports {
     private readonly tasks = new Map<string, TaskState>();
     /** The queued and running items. */
-    private readonly open = new Set<string>();
+    private readonly openItems = new Set<string>();
 
-    /** @param target what runs: if it is one grader of a task, the task's verdict also needs the earlier results of the others */
+    /** @param target the item that runs; the verdict of a task is not reported if only one of its graders runs */
     constructor(private readonly target: { readonly id: string; readonly kind: "suite" | "task" | "grader" | "prompt"; readonly whole: boolean }) {}
 
-    /** Returns the changes of items for an event. */
+    /** Returns the reports for an event. */
     of(event: RunEvent): Report[] {
         const reports = this.reportsFor(event);
         for (const { kind, item } of reports) {
             if (item !== undefined && kind === "ended") {
-                this.open.delete(item);
+                this.openItems.delete(item);
             } else if (item !== undefined && kind !== "output") {
-                this.open.add(item);
+                this.openItems.add(item);
             }
         }
         return reports;
@@ -110,7 +93,7 @@ export class RunReports {
             return outputOf(event);
         }
         if (event.baseline === true) {
-            return []; // judged for the comparison alone
+            return []; // a run without the skill, for comparison only
         }
         switch (event.kind) {
             case "enqueued":
@@ -138,7 +121,7 @@ export class RunReports {
             return [];
         }
         if (this.target.kind === "grader") {
-            return [{ kind: "started", item: graderIn(this.target.id, event.item) }];
+            return [{ kind: "started", item: graderItemOf(this.target.id, event.item) }];
         }
         if (event.kind === "enqueued") {
             return [{ kind: "enqueued", item: event.item, label: event.message ?? event.label }];
@@ -160,7 +143,7 @@ export class RunReports {
         const verdict = graderVerdict(event);
         const score = event.score === undefined || verdict === "pending" ? "" : ` ${shownScore(event.score)}`;
         const why = verdict === "passed" || !event.message ? "" : `: ${event.message}`;
-        const { label, location } = event; // this may be the first event of this grader
+        const { label, location } = event; // this may be the first event of the grader
         return [{ kind: "output", item: id, label, location, text: `${MARKS[verdict] ?? ""} ${graderOf(event)}${score}${why}` }];
     }
 
@@ -173,7 +156,7 @@ export class RunReports {
         return [...ungraded(event, event.message), ...(state.hasSeveralTrials ? this.trialReports(event.item, event) : [])];
     }
 
-    /** Reports trials of a task separately from now on, and those that have ended again. */
+    /** Reports the trials of a task separately from now on, also those that have ended. */
     private separateTrials(task: string): Report[] {
         const state = this.state(task);
         if (state.hasSeveralTrials) {
@@ -202,11 +185,11 @@ export class RunReports {
             return [];
         }
         const { graded, closed } = this.state(task);
-        const cut = event.conclusion?.cut_short ?? "";
-        const reason = cut || (event.conclusion?.reason ?? event.message ?? "");
-        const reports = closed.some((trial) => trial.message === reason) ? [] : ungraded(cut ? { ...event, kind: "errored" } : event, reason);
+        const cutShort = event.conclusion?.cut_short ?? "";
+        const reason = cutShort || (event.conclusion?.reason ?? event.message ?? "");
+        const reports = closed.some((trial) => trial.message === reason) ? [] : ungraded(cutShort ? { ...event, kind: "errored" } : event, reason);
         const failing: string[] = [];
-        // VS Code shows a task as red as what is below it; this one passes with some of its trials.
+        // VS Code shows a task as failed if a child has failed, although this one passes with some failed trials.
         const isPassed = concludedVerdict(event) === "passed";
         if (isPassed) {
             reports.push(...this.toleratedFailures(task));
@@ -224,7 +207,7 @@ export class RunReports {
         }
         if (this.target.kind !== "grader" || event.with_recorded === true) {
             const verdict = concludedVerdict(event);
-            // The first failure that one walks to is that of the task: it says why, too.
+            // "Go to Next Failure" visits the task first, so its message includes the reasons of its graders.
             const estimates = event.conclusion?.estimates ?? "";
             const text = [reason, ...failing, ...(estimates ? [estimates] : [])].join("\n");
             if (estimates) {
@@ -236,7 +219,7 @@ export class RunReports {
         return reports;
     }
 
-    /** The trials that failed, and their graders, of a task that passed without them. */
+    /** Reports the failed trials, and their graders, of a task that passed nevertheless. */
     private toleratedFailures(task: string): Report[] {
         const { hasSeveralTrials, closed } = this.state(task);
         const failed = hasSeveralTrials ? closed.filter(({ kind }) => toleratedVerdict(verdictOf(kind)) !== verdictOf(kind)) : [];
@@ -247,29 +230,29 @@ export class RunReports {
         const conclusion = event.conclusion;
         const reasons = conclusion?.reasons ?? [];
         const words = conclusion?.words ?? conclusion?.verdict ?? event.status ?? "";
-        const counted = new Set(conclusion?.counted_reasons); // `words` has the numbers
+        const counted = new Set(conclusion?.counted_reasons); // `words` includes the numbers
         const output = new Set([words, ...[...reasons, event.message ?? "", conclusion?.estimates ?? ""].filter((line) => !words.includes(line) && !counted.has(line))]);
         const reports: Report[] = [{ kind: "output", text: [...output].filter((line) => line !== "").join("\n") }, ...this.leftOpen(event)];
-        // Tasks show their own verdicts, and re-running failed tests would run a reported suite as a whole.
+        // Tasks show their own verdicts, and "Re-run Failed Tests" would run the entire suite if it was reported as failed.
         const seenBelow = (conclusion?.tasks?.["failed"] ?? 0) + (conclusion?.tasks?.["errored"] ?? 0) > 0;
         if (this.target.kind === "suite" && this.target.whole && !seenBelow) {
             const reportsFor = reasons.length > 0 ? reasons : event.message ? [event.message] : [];
             const messages = reportsFor.map((text) => ({ text }));
             const verdict = verdictOf(conclusion?.verdict ?? event.status ?? "");
-            // One that was skipped itself takes the icon of its tasks that passed.
+            // VS Code gives a skipped suite the icon of its tasks that passed.
             const wouldPass = verdict === "skipped" && (conclusion?.tasks?.["passed"] ?? 0) > 0;
             reports.push(ended({ kind: "ended" }, wouldPass ? "errored" : verdict, messages, this.target.id));
         }
         return reports;
     }
 
-    /** Returns the items that the end of a run interrupted: an icon of an earlier run would look like their result. */
+    /** Reports the items that have not ended with the run, so that they do not keep the icon of an earlier run. */
     private leftOpen(event: RunEvent): Report[] {
         const verdict = event.status === "canceled" ? "skipped" : "errored";
         const reason = event.conclusion?.reasons?.[0] ?? event.message ?? "the run ended before it";
         const messages = [{ text: reason }];
-        return [...this.open].map((item) => {
-            // A task that was skipped itself takes the icon of its trials that passed.
+        return [...this.openItems].map((item) => {
+            // VS Code gives a skipped task the icon of its trials that passed.
             const state = this.tasks.get(item);
             const wouldPass = state?.hasSeveralTrials === true && state.closed.some(({ kind }) => kind === "passed");
             return { kind: "ended", item, verdict: wouldPass ? "errored" : verdict, messages };
@@ -291,13 +274,13 @@ function ended(event: RunEvent, verdict: Verdict, messages: readonly ReportMessa
     return { kind: "ended", item, label, location, verdict, messages, duration };
 }
 
-/** Adds the time of the graders: the event of an answer has the agent's time only. */
+/** Adds the duration of the graders to an event, which has that of the agent only. */
 function withGraderTime(event: RunEvent, graders: readonly RunEvent[]): RunEvent {
     const { duration_ms: answer } = event;
     return answer === undefined ? event : { ...event, duration_ms: graders.reduce((sum, grader) => sum + (grader.duration_ms ?? 0), answer) };
 }
 
-/** Returns why nothing was graded: the output shows this nowhere else for a skipped item. */
+/** Returns why nothing was graded, as output: VS Code shows no message for a skipped item. */
 function ungraded({ kind, item, label, location }: RunEvent, reason: string | undefined): Report[] {
     const isShown = (kind === "errored" || kind === "skipped") && item !== undefined && reason;
     return isShown ? [{ kind: "output", item, label, location, text: `${MARKS[kind] ?? ""} ${reason}` }] : [];
@@ -307,7 +290,7 @@ function outputOf(event: RunEvent): Report[] {
     return event.message ? [{ kind: "output", item: event.item, text: event.message }] : [];
 }
 
-/** The verdict of what its task passed without. */
+/** Returns the verdict of an item whose task passed nevertheless. */
 function toleratedVerdict(verdict: Verdict): Verdict {
     return verdict === "failed" || verdict === "errored" ? "skipped" : verdict;
 }

@@ -1,6 +1,7 @@
 /**
- * The stale results in the Test Explorer: requested from the server after edits, for the suites of which this
- * window has shown something. VS Code marks the results of earlier windows as outdated itself.
+ * Requests stale results for the Test Explorer after edits, for the suites that this window has run.
+ *
+ * VS Code itself marks the results of earlier windows as outdated.
  */
 
 import * as vscode from "vscode";
@@ -9,15 +10,15 @@ import type { TestTree } from "./tree";
 
 const DELAY_MILLISECONDS = 500;
 
-/** One answer of the request `waza/staleResults`; see docs/protocol.md. */
+/** An answer of `waza/staleResults`; see docs/protocol.md. */
 export interface StaleResult {
     readonly id: string;
     readonly words: string;
-    /** Nothing below it holds either. */
+    /** True if everything below it is stale as well. */
     readonly whole: boolean;
 }
 
-/** The shown results of a suite: since when, and the records of their runs. */
+/** The shown results of a suite: the time of the first run, and the result files. */
 interface Shown {
     readonly since: string;
     readonly results: string[];
@@ -25,7 +26,7 @@ interface Shown {
 
 export class Staleness implements vscode.Disposable {
     private readonly shown = new Map<string, Shown>();
-    /** How many runs of a suite go on, and how many have begun: an answer from before a run says nothing of what it tells. */
+    /** The number of active runs and of all runs of a suite: an answer that was requested before a run does not apply to its results. */
     private readonly activeCounts = new Map<string, number>();
     private readonly startCounts = new Map<string, number>();
     private readonly listeners: vscode.Disposable;
@@ -47,13 +48,13 @@ export class Staleness implements vscode.Disposable {
             vscode.workspace.onDidSaveTextDocument(later),
             vscode.window.onDidChangeWindowState(({ focused }) => {
                 if (focused) {
-                    this.refreshSoon(); // files may have changed meanwhile
+                    this.refreshSoon(); // files may have changed
                 }
             }),
         );
     }
 
-    /** Something of a suite is judged now; call what is returned when that has ended. */
+    /** Marks the begin of a run or re-grade of a suite; returns a function that marks its end. */
     begin(suite: string): () => void {
         if (!this.shown.has(suite)) {
             this.shown.set(suite, { since: new Date().toISOString(), results: [] });
@@ -66,12 +67,12 @@ export class Staleness implements vscode.Disposable {
         };
     }
 
-    /** A run of a suite that is shown was recorded in a file. */
+    /** Adds the result file of a run. */
     recorded(suite: string, results: string): void {
         this.shown.get(suite)?.results.push(results);
     }
 
-    /** Asks the server again, soon. */
+    /** Requests the stale results after a delay. */
     refreshSoon(): void {
         if (this.shown.size === 0) {
             return;
@@ -79,7 +80,7 @@ export class Staleness implements vscode.Disposable {
         clearTimeout(this.timer);
         this.timer = setTimeout(() => {
             for (const [suite, shown] of this.shown) {
-                this.refresh(suite, shown).catch(() => undefined); // the server is gone; it is asked again with the next edit
+                this.refresh(suite, shown).catch(() => undefined); // the server is gone; the next edit requests them again
             }
         }, DELAY_MILLISECONDS);
     }

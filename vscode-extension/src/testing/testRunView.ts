@@ -1,22 +1,22 @@
-/** One run as a run of the Test Explorer: outcomes, messages at their lines, output. */
+/** Shows a run as a test run of the Test Explorer: verdicts, messages at their lines, output. */
 
 import * as vscode from "vscode";
-import type { RunView } from "../runViews";
+import { kindOf, suiteOf } from "../itemIds";
+import { engineOptionsToSettings, isReportedBy, optionsToSettings, reasonFirst, splitLocation } from "../reasons";
 import type { RunEvent } from "../runEvents";
-import { kindOf, suiteOf } from "../runnables";
-import { optionsToSettings, isReportedBy, engineOptionsToSettings, splitLocation, reasonFirst } from "../runProgress";
-import { RunReports, type Report, type ReportMessage } from "./reports";
-import { rangeOf, type Failure, type TestTree } from "./tree";
+import type { RunView } from "../runViews";
+import { type Report, type ReportMessage, RunReports } from "./reports";
+import { type Failure, rangeOf, type TestTree } from "./tree";
 
 export class TestRunView implements RunView {
-    /** The verdicts of this run, by ids. */
+    /** The verdicts of this run, by id. */
     private readonly verdicts = new Map<string, Report["verdict"]>();
     private hasBegun = false;
     private ended: RunEvent | undefined;
 
     /**
      * @param onEnd called after the last report; ends a test run that belongs to this run only
-     * @param plannedBelow what below an item was to be judged: of a run that could not even begin, nothing is known of it
+     * @param plannedBelow returns the items below an item that the run includes: they are skipped if the run does not begin
      */
     constructor(
         private readonly tree: TestTree,
@@ -31,7 +31,7 @@ export class TestRunView implements RunView {
         this.hasBegun ||= event.kind === "run_started";
         this.ended = event.kind === "ended" ? event : this.ended;
         if (event.kind === "started" && event.item !== undefined && event.trial !== undefined && event.baseline !== true) {
-            // The next output is the answer of this test.
+            // The answer of this trial follows.
             const trial = event.trial > 1 ? ` · trial ${String(event.trial)}` : "";
             this.run.appendOutput(terminalLines(`▶ ${event.label ?? event.task ?? ""}${trial}`), undefined, this.tree.item(event.item, event.label));
         }
@@ -53,7 +53,7 @@ export class TestRunView implements RunView {
             }
             if (!this.hasBegun) {
                 this.plannedBelow(item).forEach((each) => {
-                    this.run.skipped(each); // an older result would look like one of this run
+                    this.run.skipped(each); // they must not keep the icon of an older run
                 });
             }
         }
@@ -62,23 +62,23 @@ export class TestRunView implements RunView {
     }
 
     /**
-     * Reports parents that did not pass as failed: VS Code gives a parent of which only a part ran the verdict of this part
-     * in the gutter, whatever its other children came to before.
+     * Reports parents as failed if other children failed before: if only a part of a parent runs, VS Code shows the verdict of this
+     * part as that of the parent in the gutter.
      */
     private restoreFailures(): void {
         const visited = new Set(this.verdicts.keys());
         for (const id of this.verdicts.keys()) {
-            for (let around = this.tree.item(id).parent; around !== undefined && !visited.has(around.id); around = around.parent) {
-                visited.add(around.id);
-                const failure = this.tree.failureOf(around.id) ?? this.failureElsewhere(around);
+            for (let parent = this.tree.item(id).parent; parent !== undefined && !visited.has(parent.id); parent = parent.parent) {
+                visited.add(parent.id);
+                const failure = this.tree.failureOf(parent.id) ?? this.failureElsewhere(parent);
                 if (failure !== undefined) {
-                    this.fail(around, failure);
+                    this.fail(parent, failure);
                 }
             }
         }
     }
 
-    /** Returns the failure of an item below which something that this run did not touch did not pass when it last ran. */
+    /** Returns the failure of an item with children that this run did not include and that did not pass in their last run. */
     private failureElsewhere(item: vscode.TestItem): Failure | undefined {
         const labels = this.tree.failingBelow(item, (id) => this.verdicts.has(id));
         if (labels.length === 0) {
@@ -87,7 +87,7 @@ export class TestRunView implements RunView {
         const [first, more] = [labels[0] ?? "", labels.length - 1];
         const others = more === 0 ? "" : ` and ${String(more)} more`;
         const text = `Not run now: \`${first}\`${others} did not pass in the last run.`;
-        // Not as a message: VS Code prints each of them over a line, without a location over that of the item.
+        // As output and not as a message, which VS Code would show over the line of the item.
         this.run.appendOutput(terminalLines(text), undefined, item);
         return { verdict: "failed", messages: [], duration: undefined };
     }
@@ -116,7 +116,7 @@ export class TestRunView implements RunView {
     }
 
     private conclude(item: vscode.TestItem, { verdict, messages, duration }: Report): void {
-        const testMessages = (messages ?? []).map((message) => messageOf(message, item));
+        const testMessages = (messages ?? []).map((message) => testMessageOf(message, item));
         this.verdicts.set(item.id, verdict);
         if (verdict === "errored" || verdict === "skipped") {
             this.skipUngraded(item);
@@ -135,7 +135,7 @@ export class TestRunView implements RunView {
         }
     }
 
-    /** Marks graders without a verdict as skipped: an older result would look like one of this run. */
+    /** Marks graders without a verdict as skipped, so that they do not keep the icon of an older run. */
     private skipUngraded(item: vscode.TestItem): void {
         if (kindOf(item.id) === "task") {
             item.children.forEach((grader) => {
@@ -147,7 +147,7 @@ export class TestRunView implements RunView {
     }
 }
 
-/** Why nothing was run: at the line that it speaks of, where it names one. */
+/** Returns the message why the run did not start, at the line that it names. */
 function startFailureMessage(problem: string): vscode.TestMessage {
     const { words, place } = splitLocation(problem);
     const message = new vscode.TestMessage(words);
@@ -157,21 +157,21 @@ function startFailureMessage(problem: string): vscode.TestMessage {
     return message;
 }
 
-/** Returns the task, and the trial if there are several, of a failure that is shown in the suite's file. */
+/** Returns the labels of the task and the trial of a failure that is shown in the eval file. */
 function taskLabels({ location }: ReportMessage, item: vscode.TestItem): string[] {
-    const named: string[] = [];
+    const labels: string[] = [];
     if (location !== undefined && kindOf(item.id) === "grader" && vscode.Uri.parse(location.uri).fsPath === suiteOf(item.id)) {
-        for (let around = item.parent; around?.parent !== undefined; around = around.parent) {
-            named.unshift(around.label);
+        for (let parent = item.parent; parent?.parent !== undefined; parent = parent.parent) {
+            labels.unshift(parent.label);
         }
     }
-    return named;
+    return labels;
 }
 
-function messageOf(report: ReportMessage, item: vscode.TestItem): vscode.TestMessage {
+function testMessageOf(report: ReportMessage, item: vscode.TestItem): vscode.TestMessage {
     const { text, location, expected, actual } = report;
     const shown = [reasonFirst(text), ...taskLabels(report, item)].join(" · ");
-    // Beside nothing there is nothing to compare: VS Code would write "!= hello" at the line instead of the reason.
+    // Without two strings VS Code would show "!= hello" at the line instead of the reason.
     const compared = (expected ?? "").trim() !== "" && (actual ?? "").trim() !== "";
     const message = compared ? vscode.TestMessage.diff(shown, expected ?? "", actual ?? "") : new vscode.TestMessage(shown);
     if (location !== undefined) {
@@ -183,7 +183,7 @@ function messageOf(report: ReportMessage, item: vscode.TestItem): vscode.TestMes
     return message;
 }
 
-/** Escapes control characters: answers of agents may contain terminal commands. */
+/** Escapes control characters, because answers of agents may contain terminal sequences. */
 function terminalLines(text: string): string {
     const shown = text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/gu, (character) =>
         character === "\r" ? "" : `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`,

@@ -1,20 +1,19 @@
-/** The items of the Test Explorer: read from the server level by level, or made of what a run tells. */
+/** The items of the Test Explorer, read from the server level by level or created from the events of a run. */
 
 import * as path from "node:path";
 import * as vscode from "vscode";
 import type { LanguageClient, Location, Range } from "vscode-languageclient/node";
+import { isInTrial, isTrial, kindOf, parentOf, promptOf, runnableOf, setSuiteTitles, suiteIdOf, suiteOf, taskOf, titleOf, trialNumberOf } from "../itemIds";
 import type { FileMarks } from "../marks";
-import { kindOf, setSuiteTitles, promptOf, suiteIdOf, suiteOf, taskOf, titleOf } from "../runnables";
 import type { RunRequest } from "../runs";
 import { folderOf } from "../runTitles";
 import { distinguishingPaths } from "./distinguishingPaths";
-import { runnableOf } from "./reports";
 import type { StaleResult } from "./staleness";
 
-/** One answer of the request `waza/tests`; see docs/protocol.md. */
+/** An answer of `waza/tests`; see docs/protocol.md. */
 interface TreeItem {
     readonly id: string;
-    /** The id of what runs with it: its own, or that of its task for what cannot be judged apart; null of what is switched off. */
+    /** The id to run for the item: its own, or that of its task if it cannot be graded alone; null if it is disabled. */
     readonly runs: string | null;
     readonly kind: "suite" | "task" | "grader" | "prompt";
     readonly label: string;
@@ -23,10 +22,10 @@ interface TreeItem {
     readonly range: Range;
 }
 
-/** The items that can run separately. */
+/** The tag of items that can run. */
 export const RUNNABLE = new vscode.TestTag("waza.runnable");
 
-/** A verdict that is not a pass. */
+/** A verdict other than passed, with its messages. */
 export interface Failure {
     readonly verdict: "failed" | "errored";
     readonly messages: readonly vscode.TestMessage[];
@@ -35,17 +34,17 @@ export interface Failure {
 
 export class TestTree {
     private readonly items = new Map<string, vscode.TestItem>();
-    /** The runnable of each item that the server has reported. */
+    /** The id to run for each item that the server has reported. */
     private readonly runs = new Map<string, string | undefined>();
-    /** The suites, tasks and prompts that only a run has reported: their files may have been deleted during the run. */
+    /** The suites, tasks and prompts that only a run has reported, and whose files may have been deleted since. */
     private readonly unreported = new Set<string>();
-    /** Why results may no longer hold, by item. */
+    /** Why results are stale, by item. */
     private readonly stale = new Map<string, string>();
     /** The last verdict in this window of each item that did not pass. */
     readonly failures = new Map<string, Failure>();
-    /** How the last run of a suite, or of a part, ended: VS Code computes the icon and shows an error even if tasks failed. */
+    /** The summary of the last run of a suite or of a part: the icon, which VS Code computes, does not distinguish failures from errors. */
     private readonly ended = new Map<string, string>();
-    /** The suites of which this window has judged something: their icons say what came out. */
+    /** The suites that have run in this window, whose icons show the verdicts. */
     private readonly suitesRunHere = new Set<string>();
     /** The files whose last run did not pass, in any window or terminal. */
     private recorded: FileMarks = new Map();
@@ -57,7 +56,7 @@ export class TestTree {
         private readonly client: () => LanguageClient | undefined,
     ) {}
 
-    /** Reads the children of an item, or the suites of the workspace. */
+    /** Reads the children of an item, or the suites of the workspace, from the server. */
     async resolve(parent?: vscode.TestItem): Promise<void> {
         const client = this.client();
         if (client === undefined || (parent !== undefined && isLeaf(parent.id))) {
@@ -66,9 +65,9 @@ export class TestTree {
         const found = await client.sendRequest<TreeItem[]>("waza/tests", { parent: parent?.id ?? null });
         const children = parent?.children ?? this.controller.items;
         const items = found.map((item) => this.updateItem(client, item));
-        // Trials of the last run stay until the next one (`forgetTrials`).
+        // Trials stay until the next run (`forgetTrials`).
         children.forEach((child) => {
-            if (child.id.includes("#trial-")) {
+            if (isInTrial(child.id)) {
                 items.push(child);
             } else if (!found.some(({ id }) => id === child.id)) {
                 this.forget(child);
@@ -80,7 +79,7 @@ export class TestTree {
         }
     }
 
-    /** Reads again what was read before: files have changed. */
+    /** Reads everything again that was read before. */
     async refresh(): Promise<void> {
         await this.resolve();
         const read: vscode.TestItem[] = [];
@@ -93,7 +92,7 @@ export class TestTree {
         await Promise.all(read.map((item) => this.resolve(item)));
     }
 
-    /** Reads the suite of a document and its items, so that its lines have icons. */
+    /** Reads the suites around a document, so that its lines have icons. */
     async resolveDocument(uri: vscode.Uri): Promise<void> {
         if (this.controller.items.size === 0) {
             await this.resolve();
@@ -108,7 +107,7 @@ export class TestTree {
         await Promise.all(suites.map((suite) => this.resolve(suite)));
     }
 
-    /** Returns the item of an id; creates it, with its parents, if it was not read yet. */
+    /** Returns the item with an id; creates it and its parents if they were not read yet. */
     item(id: string, label?: string, location?: Location): vscode.TestItem {
         const known = this.items.get(id);
         if (known !== undefined) {
@@ -116,37 +115,37 @@ export class TestTree {
         }
         const parent = parentOf(id);
         const siblings = parent === undefined ? this.controller.items : this.item(parent).children;
-        const around = parent === undefined || trialIn(id) === undefined ? undefined : this.item(parent).uri;
-        const uri = around ?? (location === undefined ? vscode.Uri.file(suiteOf(runnableOf(id))) : vscode.Uri.parse(location.uri));
-        const made = this.controller.createTestItem(id, label ?? titleOf(id).split(" › ").at(-1) ?? id, uri);
+        const parentUri = parent === undefined || !isTrial(id) ? undefined : this.item(parent).uri;
+        const uri = parentUri ?? (location === undefined ? vscode.Uri.file(suiteOf(runnableOf(id))) : vscode.Uri.parse(location.uri));
+        const item = this.controller.createTestItem(id, label ?? titleOf(id).split(" › ").at(-1) ?? id, uri);
         if (location !== undefined) {
-            made.range = rangeOf(location.range);
+            item.range = rangeOf(location.range);
         }
-        const trial = trialIn(id);
+        const trial = isTrial(id) ? trialNumberOf(id) : undefined;
         if (trial !== undefined && parent !== undefined) {
             // Sorts trials together, by number; a space sorts before the names of the suite's graders.
-            made.range = this.item(parent).range;
-            made.sortText = ` trial ${String(trial).padStart(6, "0")}`;
+            item.range = this.item(parent).range;
+            item.sortText = ` trial ${String(trial).padStart(6, "0")}`;
         }
-        // If a run reported the task first, its graders still have to be read.
-        made.canResolveChildren = !isLeaf(id) && id.split("::").length < 3;
-        made.tags = [RUNNABLE];
-        this.describe(made);
-        this.items.set(id, made);
+        // The graders of a task that a run has reported first still have to be read.
+        item.canResolveChildren = !isLeaf(id) && id.split("::").length < 3;
+        item.tags = [RUNNABLE];
+        this.describe(item);
+        this.items.set(id, item);
         if (trial === undefined && kindOf(id) !== "grader") {
             this.unreported.add(id);
         }
-        siblings.add(made);
-        return made;
+        siblings.add(item);
+        return item;
     }
 
     /** Returns the id to run for an item: from the server or, if only a run has reported the item, from its id. */
     readonly runnable = (id: string): string | undefined => {
-        const runnableId = this.runs.has(id) ? id : runnableOf(id); // trials exist in runs only, their tasks do not
+        const runnableId = this.runs.has(id) ? id : runnableOf(id); // the server reports the task of a trial, not the trial
         return this.runs.has(runnableId) ? this.runs.get(runnableId) : runnableId;
     };
 
-    /** Adds the location to suites with the same name; suites in several workspace folders show the folder already. */
+    /** Adds a part of the path to suites with the same name in one workspace folder. */
     private distinguishSuites(suites: readonly vscode.TestItem[]): void {
         const named = suites.map(({ id, label }) => ({ name: `${label}\n${folderOf(suiteOf(id)) ?? ""}`, file: suiteOf(id) }));
         this.distinguishing = distinguishingPaths(named);
@@ -160,14 +159,14 @@ export class TestTree {
         });
     }
 
-    /** The ids of the tasks and prompts of a suite that have been read. */
+    /** Returns the ids of the tasks and prompts of a suite that have been read. */
     childIds(suite: string): string[] {
         const ids: string[] = [];
         this.items.get(suite)?.children.forEach(({ id }) => ids.push(id));
         return ids;
     }
 
-    /** Returns all descendants of an item; for a suite that is limited to some tasks and prompts, only theirs. */
+    /** Returns the descendants of an item; for a selection of a suite, only those of the selected tasks and prompts. */
     descendants(item: vscode.TestItem, { tasks, prompts }: Pick<RunRequest, "tasks" | "prompts">): vscode.TestItem[] {
         const childIds: vscode.TestItem[] = [];
         const isLimited = kindOf(item.id) === "suite" && (tasks ?? prompts) !== undefined;
@@ -186,24 +185,24 @@ export class TestTree {
         return this.unreported.size > 0;
     }
 
-    /** The ids of all suites that have been read. */
+    /** Returns the ids of all suites that have been read. */
     suites(): string[] {
         const ids: string[] = [];
         this.controller.items.forEach((item) => ids.push(item.id));
         return ids;
     }
 
-    /** Returns whether an item is in a file. */
+    /** Returns whether a file has items. */
     has(file: vscode.Uri): boolean {
         return [...this.items.values()].some(({ uri }) => uri?.fsPath === file.fsPath);
     }
 
-    /** Returns whether the file of an item is in a folder. */
+    /** Returns whether a folder has items. */
     hasFileBelow(folder: string): boolean {
         return [...this.items.values()].some(({ uri }) => uri?.fsPath.startsWith(folder + path.sep) === true);
     }
 
-    /** Shows which results of a suite may no longer hold; the others keep their icons. */
+    /** Shows the stale results of a suite. */
     showStale(suite: string, stale: readonly StaleResult[]): void {
         const words = new Map(stale.map((each) => [each.id, each.words]));
         for (const [id, item] of this.items) {
@@ -219,14 +218,14 @@ export class TestTree {
         }
     }
 
-    /** Shows that an item has a new result: removes the stale reason of the earlier one. */
+    /** Removes the stale reason of an item that has a new result. */
     clearStale(item: vscode.TestItem): void {
         if (this.stale.delete(item.id)) {
             this.describe(item);
         }
     }
 
-    /** Returns the last verdict of an item if it did not pass, and no run outside of this window has replaced it. */
+    /** Returns the last failure of an item, unless a run outside of this window has replaced it. */
     failureOf(id: string): Failure | undefined {
         return this.isReplaced(id) ? undefined : this.failures.get(id);
     }
@@ -237,10 +236,10 @@ export class TestTree {
     }
 
     /**
-     * Returns the labels of the children of an item of which something did not pass when it last ran: in this window, or, for a
-     * task with a file of its own, in any.
+     * Returns the labels of the children that did not pass in their last run, or have such descendants: in this window or, for a task
+     * with its own file, in any.
      *
-     * @param isJudged whether the current run has judged an item, so that its earlier verdict does not count
+     * @param isJudged returns whether the current run has a verdict of an item, which replaces the earlier one
      */
     failingBelow(item: vscode.TestItem, isJudged: (id: string) => boolean): string[] {
         const labels: string[] = [];
@@ -249,7 +248,7 @@ export class TestTree {
         }
         item.children.forEach((child) => {
             if (isJudged(child.id)) {
-                return; // its verdict is reported, and those below it belong to it
+                return; // its verdict includes those below it
             }
             const hasMark = kindOf(child.id) === "task" && child.uri?.fsPath !== suiteOf(child.id) && this.recorded.has(child.uri?.toString() ?? "");
             if (this.failureOf(child.id) !== undefined || hasMark || this.failingBelow(child, isJudged).length > 0) {
@@ -259,20 +258,20 @@ export class TestTree {
         return labels;
     }
 
-    /** Shows that a suite runs in this window; earlier results of it are outdated. */
+    /** Marks a suite as run in this window, and removes the summary of its earlier run. */
     showBegin(suite: string): void {
         this.suitesRunHere.add(suite);
         this.showEnd(suite, undefined);
         this.describeAll();
     }
 
-    /** Shows how a run of a suite ended; undefined removes it. */
+    /** Shows the summary of a run of a suite; undefined removes it. */
     showEnd(suite: string, words: string | undefined): void {
         setOrDelete(this.ended, suite, words);
         this.describe(this.item(suite));
     }
 
-    /** Shows which suites and tasks did not pass where no icon says so: they ran in a terminal, or before this window was opened. */
+    /** Shows the suites and tasks that did not pass in a terminal, or before this window was opened, and have no icon. */
     showRecorded(files: FileMarks): void {
         this.recorded = files;
         this.describeAll();
@@ -284,27 +283,27 @@ export class TestTree {
         }
     }
 
-    /** Returns the recorded reason of a suite, or a task with its own file, that did not pass. */
+    /** Returns why a suite, or a task with its own file, did not pass outside of this window. */
     private recordedReason({ id, uri }: vscode.TestItem): string | undefined {
         const kind = kindOf(id);
-        const isWhole = kind === "suite" || (kind === "task" && uri?.fsPath !== suiteOf(id) && trialIn(id) === undefined);
+        const isWhole = kind === "suite" || (kind === "task" && uri?.fsPath !== suiteOf(id) && !isTrial(id));
         const mark = isWhole && !this.suitesRunHere.has(suiteIdOf(id)) ? this.recorded.get(uri?.toString() ?? "") : undefined;
         return mark === undefined ? undefined : mark.reason.startsWith("!") ? mark.reason : `✗ ${mark.reason}`;
     }
 
-    /** Adds to the label of an item what its icon does not show. */
+    /** Updates the description of an item. */
     private describe(item: vscode.TestItem): void {
         const distinguishing = kindOf(item.id) === "suite" ? this.distinguishing.get(suiteOf(item.id)) : undefined;
         const off = ["suite", "task"].includes(kindOf(item.id)) && this.runnable(item.id) === undefined ? "off" : undefined;
         item.description = descriptionOf(item.id, [distinguishing, off, this.ended.get(item.id) ?? this.recordedReason(item)], this.stale.get(item.id));
     }
 
-    /** The items of a grader in the single trials of its task. */
+    /** Returns the items of a grader in the trials of its task. */
     private gradersInTrials(grader: string): vscode.TestItem[] {
         const [task, found]: [string | undefined, vscode.TestItem[]] = [parentOf(grader), []];
         if (task !== undefined) {
             this.items.get(task)?.children.forEach(({ id }) => {
-                const item = id.includes("#trial-") ? this.items.get(`${id}${grader.slice(task.length)}`) : undefined;
+                const item = isInTrial(id) ? this.items.get(`${id}${grader.slice(task.length)}`) : undefined;
                 found.push(...(item === undefined ? [] : [item]));
             });
         }
@@ -312,10 +311,10 @@ export class TestTree {
     }
 
     private updateItem(client: LanguageClient, { id, runs, label, hasChildren, uri, range }: TreeItem): vscode.TestItem {
-        const place = client.protocol2CodeConverter.asUri(uri);
+        const itemUri = client.protocol2CodeConverter.asUri(uri);
         let item = this.items.get(id);
-        if (item?.uri?.toString() !== place.toString()) {
-            item = this.controller.createTestItem(id, label, place);
+        if (item?.uri?.toString() !== itemUri.toString()) {
+            item = this.controller.createTestItem(id, label, itemUri);
             this.items.set(id, item);
         }
         this.runs.set(id, runs ?? undefined);
@@ -328,10 +327,10 @@ export class TestTree {
         return item;
     }
 
-    /** Takes away the trials of an earlier run of a task: this one may have fewer, and an old one would fail for it. */
+    /** Removes the trials of the earlier run of a task: a new run may have fewer, and an old failed trial would make the task fail. */
     forgetTrials(task: vscode.TestItem): void {
         const trials: vscode.TestItem[] = [];
-        task.children.forEach((child) => child.id.includes("#trial-") && trials.push(child));
+        task.children.forEach((child) => isInTrial(child.id) && trials.push(child));
         for (const trial of trials) {
             this.forget(trial);
             task.children.delete(trial.id);
@@ -350,8 +349,8 @@ export class TestTree {
 }
 
 /**
- * Returns the description after the label of an item: the folder of a suite in a window of several, what is its own (what tells it from another of its
- * name, that it is switched off, how its run ended), what a prompt should do, and that its result may no longer hold.
+ * Returns the description of an item: the workspace folder of a suite, `own` (distinguishing path, "off", summary of the last run),
+ * the expectation of a trigger prompt, and why the result is stale.
  */
 function descriptionOf(id: string, own: readonly (string | undefined)[], stale: string | undefined): string {
     const should = promptOf(id) === undefined ? undefined : id.includes("#leaves:") ? "should not trigger" : "should trigger";
@@ -373,25 +372,5 @@ export function rangeOf({ start, end }: Range): vscode.Range {
 
 /** Returns whether an item has no children: a prompt, or a trial of a run. */
 function isLeaf(id: string): boolean {
-    return promptOf(id) !== undefined || id.includes("#trial-");
-}
-
-/** The number of the trial that an item is; undefined for any other, the graders in a trial too. */
-function trialIn(id: string): number | undefined {
-    const found = /#trial-(\d+)$/u.exec(id)?.[1];
-    return found === undefined ? undefined : Number(found);
-}
-
-/** `suite::task::grader` → `suite::task` → `suite`; a trial and a prompt belong to the part before their `#`. */
-function parentOf(id: string): string | undefined {
-    const prompt = promptOf(id);
-    if (prompt !== undefined) {
-        return prompt.suite;
-    }
-    const trial = id.indexOf("#trial-");
-    const at = id.lastIndexOf("::");
-    if (trial >= 0 && at < trial) {
-        return id.slice(0, trial);
-    }
-    return at < 0 ? undefined : id.slice(0, at);
+    return promptOf(id) !== undefined || isTrial(id);
 }
