@@ -21,7 +21,7 @@ from waza_language_server.syntax.nodes import value_at
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from waza_language_server.project.document import Document
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Entry, Node
     from waza_language_server.text.line_index import LineIndex
+    from waza_language_server.text.span import Span
 
 
 SymbolWord = Literal["block", "list", "value", "grader", "task", "item"]

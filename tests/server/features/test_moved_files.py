@@ -258,3 +258,46 @@ def test_a_skill_keeps_a_name_that_cannot_follow(
     if other is not None:
         put(suite, other, SKILL.replace("deployer", other.split("/")[1]))
     assert after(suite, **{f"skills__{folder}": f"skills/{new}"}) == {}
+
+
+WITH_INLINE = """\
+tasks:
+  - id: block
+    inputs:
+      prompt: Go
+      files: [{path: data.csv}]
+  - {id: flow, inputs: {prompt: Go, files: [{path: data.csv}]}}
+  - id: none
+    inputs: {prompt: Go}
+  - id: own
+    context_dir: fixtures
+    inputs: {prompt: Go, files: [{path: data.csv}]}
+"""
+
+
+def test_tasks_say_where_the_fixtures_went(suite: Path) -> None:
+    assert after(suite, evals__fixtures="evals/sample data") == {
+        "evals/tasks/first.yaml": TASK.replace("inputs:", "context_dir: sample data\ninputs:")
+    }
+    moved = after(suite, evals__fixtures="evals/more/files")["evals/tasks/first.yaml"]
+    assert moved == TASK.replace("inputs:", "context_dir: more/files\ninputs:")
+
+
+def test_tasks_of_the_eval_file_say_where_the_fixtures_went(suite: Path) -> None:
+    put(suite, "evals/eval.yaml", WITH_INLINE)
+    after_block = WITH_INLINE.replace("block\n", "block\n    context_dir: data\n")
+    after_flow = after_block.replace("id: flow,", "id: flow, context_dir: data,")
+    assert after(suite, evals__fixtures="evals/data") == {
+        "evals/eval.yaml": after_flow.replace("context_dir: fixtures", "context_dir: data")
+    }
+
+
+@pytest.mark.parametrize("new", ["data", "evals/fixtures", "archive/fixtures"])
+def test_fixtures_that_leave_the_suite_or_stay_are_told_by_no_task(suite: Path, new: str) -> None:
+    assert after(suite, evals__fixtures=new) == {}
+
+
+def test_a_task_of_two_suites_with_files_of_their_own_is_left_alone(suite: Path) -> None:
+    put(suite, "eval.yaml", "skill: deployer\ntasks: [evals/tasks/first.yaml]\n")
+    put(suite, "fixtures/data.csv", "")
+    assert after(suite, evals__fixtures="evals/data") == {}

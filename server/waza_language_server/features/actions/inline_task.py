@@ -41,6 +41,7 @@ from waza_language_server.text.workspace_edit import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
 

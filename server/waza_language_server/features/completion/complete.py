@@ -17,6 +17,7 @@ from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.features.completion.item import Completion, CompletionPoint
+from waza_language_server.features.completion.metadata import metadata_keys, metadata_values
 from waza_language_server.features.completion.snippets import (
     escaped,
     grader_snippet,
@@ -112,6 +113,8 @@ def _names_skill(point: CompletionPoint, holder: Shape) -> bool:
 
 def _keys(point: CompletionPoint, holder: Shape) -> list[Completion]:
     items = list(key_items(point, holder.branch("mapping", frozenset(point.cursor.existing_keys))))
+    if point.is_metadata:
+        items += metadata_keys(point)
     if holder.kind == "grader" and not {"type", "ref"} & set(point.cursor.existing_keys):
         items += grader_items(point)
     text, written = point.document.text, point.cursor.replace
@@ -140,6 +143,8 @@ def _suites(point: CompletionPoint) -> Iterable[Completion]:
 def _values(point: CompletionPoint, holder: Shape, key: str) -> list[Completion]:
     if key == MERGE_KEY:
         return list(anchor_items(point))
+    if point.is_metadata:
+        return list(metadata_values(point, key))
     shape = shape_below(holder, key)
     if shape is None:
         return []

@@ -13,6 +13,7 @@ from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.features.completion.snippets import Layout, plain_text
 from waza_language_server.features.hover.model_prices import ModelPrices
+from waza_language_server.features.prompt_metadata import METADATA
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.syntax.frames import line_start_of
 from waza_language_server.syntax.scalar_writing import plain_or_quoted
@@ -167,6 +168,11 @@ class CompletionPoint:
         """Return whether a colon follows the replaced text: then only the key itself is written."""
         rest = self.text[self.cursor.replace.end :].removeprefix(self.quote).lstrip(" \t")
         return rest.startswith(":")
+
+    @property
+    def is_metadata(self) -> bool:
+        """Return whether the cursor is in the free facts of a prompt."""
+        return self.document.kind == "prompts" and self.cursor.container_path[1:] == (METADATA,)
 
     @property
     def keys_are_quoted(self) -> bool:

@@ -22,9 +22,10 @@ from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.embedded.languages import LANGUAGES
-from waza_language_server.features.hover.aliases import aliased_value
+from waza_language_server.features.hover.anchors import anchored_value, merged_keys
 from waza_language_server.features.hover.model_prices import STILL_ASKING, ModelPrices, model_story
 from waza_language_server.features.hover.shape_text import describe_type, notes, signature, value_text
+from waza_language_server.features.prompt_metadata import METADATA, metadata_story
 from waza_language_server.features.scores.score_text import score_story, strength_story
 from waza_language_server.features.scores.verdict_hints import metric_verdicts
 from waza_language_server.features.surroundings import TASK_GLOB, EmbeddedValue, surroundings
@@ -94,10 +95,10 @@ def hover(
             if explained is None:
                 return Hover(*summary)
             return replace(explained, text=f"{explained.text}\n\n{summary[1]}")
-    aliased = aliased_value(document, offset)
-    if aliased is None:
+    anchored = anchored_value(document, offset)
+    if anchored is None:
         return explained
-    span, text = aliased
+    span, text = anchored
     return Hover(span, text if explained is None else f"{text}\n\n{explained.text}")
 
 
@@ -200,6 +201,11 @@ def _of_key(document: Document, entry: Entry, catalog: Catalog, page: str) -> Ho
     holder = entry.value.parent
     if holder is None:
         return None
+    if document.kind == "prompts" and holder.path[1:] == (METADATA,):
+        return Hover(entry.key.span, metadata_story(document, entry.key.value))
+    merged = merged_keys(document, entry)
+    if merged is not None:
+        return Hover(entry.key.span, merged)
     around = shape_at(document.kind, holder.path, document.tree.root, catalog)
     known = around.branch("mapping").properties.get(entry.key.value) if around is not None else None
     if around is None or known is None:

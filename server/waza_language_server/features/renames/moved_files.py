@@ -17,10 +17,12 @@ from waza_language_server.features.renames.skill_moves import skill_moves
 from waza_language_server.project.claim import SKILL_NAME
 from waza_language_server.project.named_paths import PathsIn, moved_path
 from waza_language_server.project.naming_places import location_of, mentions_in
+from waza_language_server.project.places import FIXTURES
 from waza_language_server.project.references import Symbol, references
 from waza_language_server.project.rewriting import RenameError, rewritten
+from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.suite_files import SuiteSource, document_at, files_of_workspace, read_suites
-from waza_language_server.syntax.edits import delete_item, insert_item
+from waza_language_server.syntax.edits import delete_item, insert_entry, insert_item
 from waza_language_server.syntax.scalar_writing import plain_or_quoted
 from waza_language_server.syntax.tree import parse
 from waza_language_server.syntax.tried_edits import apply
@@ -29,11 +31,14 @@ from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FileEdit, FileLocation, WorkspaceEdit
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from waza_engine.spec.reading.scalars import Json
     from waza_language_server.project.document import Document
     from waza_language_server.project.mentions import Mention
+    from waza_language_server.project.suite_files import SuiteSource
     from waza_language_server.project.workspace import Workspace
-    from waza_language_server.syntax.nodes import Node
+    from waza_language_server.syntax.nodes import Entry, Node
     from waza_language_server.text.edit import Edits
 
 
@@ -73,6 +78,7 @@ def path_changes(
             new = paths.rewritten(each, moves)
             if new is not None:
                 found.append((location_of(workspace, file, each), each, new))
+        listed += fixture_edits(workspace, file, moves)
         if file.kind == "eval":
             listed += task_list_edits(workspace, file, moves)
     return [*rewritten(workspace, found), *listed]
@@ -201,6 +207,65 @@ def _skill_in(workspace: Workspace, folder: Path) -> Symbol | None:
     named = mentions_in(workspace, SuiteSource.of(document))
     mention = next((each for each in named if each.name == folder.name), None)
     return Symbol("skill", folder.name, document, mention) if mention is not None else None
+
+
+_CONTEXT_DIR = "context_dir"
+
+
+def fixture_edits(
+    workspace: Workspace, file: SuiteSource, moves: Mapping[Path, Path]
+) -> list[tuple[FileLocation, str]]:
+    """Return the ``context_dir`` to write into the tasks of a file, and where."""
+    if file.path is None or file.kind not in {"eval", "task"}:
+        return []
+    suites = [suite.path for suite in workspace.project.every_suite_of(file.path)]
+    moved = {_written_fixtures(suite, moves) for suite in suites}
+    folder = moved.pop() if len(moved) == 1 else None
+    if folder is None:
+        # One folder cannot be right for suites that keep their files in several.
+        return []
+    paths, files = PathsIn(workspace.project, file), list[Span]()
+    for each in mentions_in(workspace, file):
+        checkpoint()
+        named = paths.named(each) if each.schema_kind == "path.fixture" else None
+        if named is not None and named.base in [suite.parent / FIXTURES for suite in suites]:
+            files.append(each.span)
+    document = document_at(workspace.project, file.path, file.kind) if files else None
+    return _with_folder(document, files, folder) if document is not None else []
+
+
+def _written_fixtures(holder: Path, moves: Mapping[Path, Path]) -> str | None:
+    """Return the path of the moved fixtures of a suite, None where they stay or leave its folder."""
+    folder, fixtures = moved_path(holder, moves).parent, moved_path(holder.parent / FIXTURES, moves)
+    if fixtures == folder / FIXTURES or not fixtures.is_relative_to(folder) or fixtures == folder:
+        return None
+    return PurePosixPath(*Path(os.path.relpath(fixtures, folder)).parts).as_posix()
+
+
+def _with_folder(document: Document, files: list[Span], folder: str) -> list[tuple[FileLocation, str]]:
+    tree = document.tree
+    if tree.root is None or tree.errors:
+        return []
+    tasks = [task.node for task in SuiteFile(tree).tasks()] if document.kind == "eval" else [tree.root]
+    place = FileLocation(document.uri, document.text, Span(0, 0))
+    found: list[tuple[FileLocation, str]] = []
+    for task in tasks:
+        checkpoint()
+        if task.get(_CONTEXT_DIR) is not None or not any(task.span.contains(span.start) for span in files):
+            continue
+        edits = insert_entry(tree, task, _CONTEXT_DIR, plain_or_quoted(folder), _before_inputs(task))
+        found += [(replace(place, span=edit.span), edit.text) for edit in edits]
+    return found
+
+
+def _before_inputs(task: Node) -> Entry | None:
+    """Return the entry before the inputs: a task's fixtures and inputs belong next to each other."""
+    before: Entry | None = None
+    for entry in task.each_entry():
+        if entry.key.value == "inputs":
+            return before
+        before = entry
+    return None
 
 
 MOST_ENTRIES = 100

@@ -35,6 +35,9 @@ from waza_language_server.project.verdict_places import VerdictLocations
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.project.workspace import Workspace
