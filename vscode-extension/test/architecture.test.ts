@@ -18,7 +18,7 @@ void test("one file starts programs", () => {
     assert.deepEqual(found, ["programs.ts"]);
 });
 
-void test("each way of it to start one asks first whether it may be started", () => {
+void test("every start of a program is checked first", () => {
     const starting = /\b(?:execFile|spawn|createTerminal|ProcessExecution|super\.createMessageTransports|new Server)\(/u;
     const parts = source("programs.ts")
         .split(/^(?=export )/mu)

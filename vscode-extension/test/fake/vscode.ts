@@ -113,7 +113,7 @@ export const Uri = {
     joinPath: (uri: Uri, ...names: string[]): Uri => ({ fsPath: [uri.fsPath, ...names].join("/") }),
 };
 
-const told = (message: string, ...buttons: readonly unknown[]): Promise<string | undefined> => {
+const showMessage = (message: string, ...buttons: readonly unknown[]): Promise<string | undefined> => {
     shown.push(message);
     offered.splice(0, offered.length, ...buttons.map(String));
     return pressed.later ?? Promise.resolve(buttons.includes(pressed.button) ? pressed.button : undefined);
@@ -134,9 +134,9 @@ export const StatusBarAlignment = { Left: 1 };
 export const ViewColumn = { Active: -1 };
 
 export const window = {
-    showInformationMessage: told,
-    showWarningMessage: told,
-    showErrorMessage: told,
+    showInformationMessage: showMessage,
+    showWarningMessage: showMessage,
+    showErrorMessage: showMessage,
     withProgress: <T>({ title }: { title: string }, work: (progress: unknown, token: unknown) => T): T => {
         shown.push(title);
         return work({ report: () => undefined }, new CancellationTokenSource().token);
@@ -235,9 +235,9 @@ export const workspace = {
     findFiles: ({ base: { fsPath } }: RelativePattern) => Promise.resolve([...files].filter((file) => file.startsWith(`${fsPath}/`)).map(Uri.file)),
     workspaceFolders: folders as object[] | undefined,
     getConfiguration: (section: string, scope?: Uri) => ({
-        get: (name: string, otherwise?: unknown) => {
+        get: (name: string, fallback?: unknown) => {
             const values = { ...settings.window, ...(scope === undefined ? {} : settings.folders[scope.fsPath]) };
-            return values[`${section}.${name}`] ?? otherwise;
+            return values[`${section}.${name}`] ?? fallback;
         },
         inspect: (name: string) => ({ globalValue: userSettings[`${section}.${name}`] }),
     }),
@@ -286,13 +286,13 @@ function textAt(file: string): object | undefined {
     return (workspace.textDocuments as { uri: Uri }[]).find(({ uri }) => uri.fsPath === file);
 }
 
-const registered = new Map<string, (...given: unknown[]) => unknown>();
+const registered = new Map<string, (...args: unknown[]) => unknown>();
 
 export const commands = {
-    registerCommand: (command: string, action: (...given: unknown[]) => unknown) => {
+    registerCommand: (command: string, action: (...args: unknown[]) => unknown) => {
         registered.set(command, action);
         return new Disposable(() => registered.delete(command));
     },
-    executeCommand: (command: string, ...given: unknown[]) =>
-        Promise.resolve(command === "markdown.api.render" ? `<p>${String(given[0])}</p>` : registered.get(command)?.(...given)),
+    executeCommand: (command: string, ...args: unknown[]) =>
+        Promise.resolve(command === "markdown.api.render" ? `<p>${String(args[0])}</p>` : registered.get(command)?.(...args)),
 };
