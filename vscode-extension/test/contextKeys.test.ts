@@ -9,7 +9,7 @@ const FILE = "file:///ws/alpha/eval.yaml";
 const document = { uri: { scheme: "file", fsPath: "/ws/alpha/eval.yaml", toString: () => FILE } };
 Object.assign(window, { activeTextEditor: { document }, onDidChangeActiveTextEditor: new EventEmitter().event });
 
-/** Looks at a suite file while the server is down, or says this of it; then edits it. Resolves to the keys that hold for it before and after the edit. */
+/** Returns the keys that are set before and after an edit of a suite file; `state` is the answer of the server, undefined if it is down. */
 async function keysFor(state: object | undefined): Promise<{ before: string[]; after: string[] }> {
     const [keys, edited] = [new Set<string>(), new EventEmitter()];
     Object.assign(workspace, { onDidChangeTextDocument: edited.event });

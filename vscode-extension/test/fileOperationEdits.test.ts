@@ -36,7 +36,7 @@ function document(file: string, isDirty: boolean): Open {
     return opened;
 }
 
-/** Lets the server answer with edits of these files, before something is renamed or deleted. */
+/** Makes the server return edits of these files before a rename or deletion. */
 async function edited(...documents: readonly Open[]): Promise<void> {
     const edit = { entries: () => documents.map(({ uri }) => [uri, []]) } as unknown as vscode.WorkspaceEdit;
     await edits.middleware.willRenameFiles?.({} as vscode.FileWillRenameEvent, () => Promise.resolve(edit));
@@ -92,7 +92,7 @@ void test("undoing a rename reverts its edits, and redoing it repeats them", asy
     await edited(evaluation);
     rename("/ws/alpha/a.yaml", "/ws/alpha/b.yaml");
     await settled();
-    rename("/ws/alpha/b.yaml", "/ws/alpha/a.yaml"); // nobody is asked before an undo
+    rename("/ws/alpha/b.yaml", "/ws/alpha/a.yaml"); // VS Code requests no edits before an undo
     await settled();
     assert.deepEqual([evaluation.text, evaluation.isDirty], ["tasks: [a.yaml]", false]);
     rename("/ws/alpha/a.yaml", "/ws/alpha/b.yaml");

@@ -15,7 +15,7 @@ afterEach(() => {
     directories.clear();
 });
 
-/** What the server is told when these paths come and go, `known` has the folders of suites that are shown. */
+/** Returns the notifications to the server for created and deleted paths; `known` has the folders of shown suites. */
 async function notificationsFor(created: readonly string[], deleted: readonly string[] = [], known: readonly string[] = []): Promise<string[]> {
     const sent: string[] = [];
     const client = {

@@ -14,7 +14,7 @@ import {
     nearestVirtualEnvironment,
 } from "../src/interpreters";
 
-/** A folder that lives as long as the test. */
+/** Creates a folder that is removed after the test. */
 function temporaryFolder(context: TestContext): string {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), "waza-"));
     context.after(() => {
@@ -23,7 +23,7 @@ function temporaryFolder(context: TestContext): string {
     return folder;
 }
 
-/** An executable that answers like a Python would. */
+/** Writes a script that replaces a Python. */
 function fakePython(folder: string, name: string, script: string): string {
     const file = path.join(folder, name);
     fs.mkdirSync(path.dirname(file), { recursive: true });

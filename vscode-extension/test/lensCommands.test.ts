@@ -8,7 +8,7 @@ function lens(command?: Command): CodeLens {
     return Object.assign(Object.create(null) as CodeLens, { command });
 }
 
-/** Clicks a lens of the server's command `waza.run`; returns what that was given. */
+/** Clicks a lens with the server command `waza.run`; returns the arguments of its calls. */
 async function click(ensureRunning: () => Promise<unknown>, whileItStarts: (calls: unknown[][]) => void = () => undefined): Promise<unknown[][]> {
     const calls: unknown[][] = [];
     const listeners = [registerLensCommands(ensureRunning), commands.registerCommand("waza.run", (...each) => calls.push(each))];

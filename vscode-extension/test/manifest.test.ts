@@ -13,7 +13,7 @@ interface MenuItem {
     when?: string;
 }
 
-/** The manifest with its words in place, as VS Code reads it. */
+/** The manifest with its strings inserted, as VS Code reads it. */
 const manifest = JSON.parse(source, (_, value: unknown) => {
     const key = typeof value === "string" ? /^%(.+)%$/u.exec(value)?.[1] : undefined;
     return key === undefined ? value : strings[key];
@@ -30,7 +30,7 @@ const manifest = JSON.parse(source, (_, value: unknown) => {
         walkthroughs: { steps: { description: string; media: { markdown: string }; completionEvents?: string[] }[] }[];
     };
 };
-/** Commands that are of use whatever is open. */
+/** Commands that are useful whatever is open. */
 const ANYWHERE = [
     "waza.restartServer",
     "waza.showLog",
@@ -62,7 +62,7 @@ void test("the walkthrough has five steps, and every command in it exists", () =
         const named = [...description.matchAll(/command:([\w.]+)/g)].map((match) => match[1] ?? "");
         const events = completionEvents ?? [];
         assert.deepEqual(named.filter((command) => !commands.has(command)), []);
-        const contexts = events.map((event) => event.replace("onContext:", "")); // however a step was done, not by which command
+        const contexts = events.map((event) => event.replace("onContext:", "")); // a step may be completed by several commands
         assert.equal(contexts.length, 1);
         assert.deepEqual(contexts.filter((context) => !CONTEXT_KEYS.includes(`"setContext", "${context}"`)), []);
         assert.ok(fs.existsSync(path.join(ROOT, media.markdown)), media.markdown);

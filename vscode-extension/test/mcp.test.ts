@@ -1,4 +1,4 @@
-/** The MCP server for chat agents: one for each trusted folder, which cannot run suites. */
+/** The MCP servers for chat agents: one for each trusted folder, which cannot run suites. */
 
 import assert from "node:assert/strict";
 import * as fs from "node:fs";
@@ -18,7 +18,7 @@ async function serversFor(python: typeof PYTHON | undefined): Promise<unknown[]>
     return (await mcpProviders["waza"]?.provideMcpServerDefinitions()) ?? [];
 }
 
-/** Opens two folders on the disk and one on none; returns a Python that notes its calls in the file `asked` and ends with `code`. */
+/** Opens two folders on disk and a virtual one; returns a Python that logs its calls in the file `asked` and exits with `code`. */
 function openFolders(context: TestContext, code: number): { root: string; python: typeof PYTHON } {
     const root = fs.mkdtempSync(path.join(os.tmpdir(), "waza-"));
     const before = workspace.workspaceFolders;

@@ -12,7 +12,7 @@ const never = { isCancellationRequested: false, onCancellationRequested: () => (
 const silent = { info: () => undefined, warn: () => undefined };
 const machine = { platform: process.platform, isRoot: true, has: () => false };
 
-/** A Python whose `-m venv FOLDER` copies itself there, and whose `-m pip` is what `pip` says. */
+/** A Python whose `-m venv FOLDER` copies itself there, and whose `-m pip` runs the script `pip`. */
 const PYTHON = (pip: string) =>
     `#!/bin/sh\nif [ "$2" = venv ]; then mkdir -p "$3/bin" && cp "$0" "$3/bin/python"; else ${pip}; fi\n`;
 

@@ -1,4 +1,4 @@
-/** The environment that is selected in one of Microsoft's extensions for Python: the newer one is asked first. */
+/** The environment that is selected in one of Microsoft's Python extensions, of which the newer one has precedence. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-/** Restricted Mode: nothing of a clone is started, whoever names it, and the server is found all the same. */
+/** Restricted Mode: no program of a clone is started, whatever names it, and the server is found nevertheless. */
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -27,7 +27,7 @@ class Machine {
     readonly suite = this.write("src/clone/evals/eval.yaml", "name: a\n");
     readonly task = this.write("src/clone/evals/tasks/one.yaml", "id: one\n");
     readonly ran = path.join(this.home, "ran");
-    /** The Python of the clone, which leaves a file behind when it is started. */
+    /** The Python of the clone, which creates the file `ran` when it is started. */
     readonly theirs = this.program("src/clone/.venv/bin/python", `touch '${this.ran}'; echo 'waza-language-server 9.9.9'`);
     readonly ours = this.program("own/bin/python3", "echo 'waza-language-server 1.0.0'");
     readonly environment = new PrivateEnvironment(path.join(this.home, "storage"), path.join(this.home, "bundled"), MACHINE, log);
@@ -102,7 +102,7 @@ class Machine {
     }
 }
 
-/** What is open, by what a person would say of it. */
+/** The open folders and files, by description. */
 const OPEN: Record<string, (here: Machine) => void> = {
     "the clone": (here) => {
         here.open([here.clone], []);
@@ -143,9 +143,9 @@ const OPEN: Record<string, (here: Machine) => void> = {
     },
 };
 
-/** Who leads to the Python of the clone. */
+/** The sources that name the Python of the clone. */
 const NAMED: Record<string, (here: Machine) => void> = {
-    "nobody but the clone itself": () => undefined,
+    "only the clone itself": () => undefined,
     "PATH": (here) => {
         here.setPath(path.dirname(here.theirs));
     },

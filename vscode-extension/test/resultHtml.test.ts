@@ -5,7 +5,7 @@ import { resultHtml } from "../src/resultHtml";
 const PARTS = { id: "/s/eval.yaml", notices: [], rendered: "", workspaces: [], answered: [], tasks: [], record: "", waits: false, comparable: false, style: "s.css", styleSource: "https://here" };
 const TRIAL = { task: "a:b", trial: 2, path: "/tmp/w & x" };
 
-/** The commands behind the buttons of a page, with their argument. */
+/** Returns the title, the command and the arguments of each button. */
 function buttonsOf(html: string): [string, string, unknown][] {
     return [...html.matchAll(/href="command:([\w.]+)\?([^"]+)">([^<]+)</gu)].map(([, command, argument, title]) => {
         return [title ?? "", command ?? "", JSON.parse(decodeURIComponent(argument ?? ""))];

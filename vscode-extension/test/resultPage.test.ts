@@ -9,7 +9,7 @@ const SUITE = "/ws/alpha/evals/greeter/eval.yaml";
 const ANSWER = { markdown: "of the newest run", resultsFile: "/r/1.json", goesOn: false, regraded: false, waits: false, workspaces: [], answered: [], tasks: [] };
 
 let answer = ANSWER;
-/** The result files that are told as recorded runs, the newest first. */
+/** The recorded runs that the server returns, the newest first. */
 let recorded: string[] = [];
 const server = {
     sendRequest: (method: string, { record }: { record?: string }) => {
@@ -43,7 +43,7 @@ async function opened(): Promise<ResultPage> {
     return page;
 }
 
-/** Waits until the page is drawn anew. */
+/** Waits until the page is drawn again. */
 async function redrawn(): Promise<void> {
     mock.timers.tick(1_000);
     for (let turn = 0; turn < 20; turn++) {

@@ -73,7 +73,7 @@ void test("a reason in the last event of a run is not reported again", () => {
 void test("the buttons of a message fit its reason", () => {
     const shown = (argument: Remedy["argument"]) => (typeof argument === "object" ? [argument.file, argument.line] : [argument]);
     const commands = (reason: string) => remediesFor(reason).map(({ command, argument }) => [command, ...shown(argument)].filter(Boolean).join(" "));
-    // The engine's tests hold that these are its words.
+    // The tests of the engine check that these are its messages.
     const cases = JSON.parse(fs.readFileSync(path.join(process.cwd(), "test", "reasons.json"), "utf8")) as { reason: string; buttons: string[] }[];
     cases.forEach(({ reason, buttons }) => {
         assert.deepEqual(commands(reason), buttons);

@@ -29,7 +29,7 @@ void test("an invalid setting is named, with what to write", () => {
             const found = invalidOf({ [name]: value });
             assert.equal(found?.name, `waza.run.${name}`);
             assert.match(found.words, new RegExp(`\`waza\\.run\\.${name}\` is ${JSON.stringify(value)}; write `, "u"));
-            assert.deepEqual(runOptions((each) => (each === name ? value : undefined)), {}); // nor is it told to the server
+            assert.deepEqual(runOptions((each) => (each === name ? value : undefined)), {}); // nor is it sent to the server
         }
     }
 });

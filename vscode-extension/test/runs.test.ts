@@ -19,7 +19,7 @@ interface PendingRequest {
     readonly reject: (error: Error) => void;
 }
 
-/** Runs whose server answers when it is told to; `heard` has what a view heard of each, in order. */
+/** A window whose server answers on demand; `received` has the events that the views got, in order. */
 class Window {
     readonly requests: PendingRequest[] = [];
     readonly received: string[] = [];
@@ -53,7 +53,7 @@ class Window {
         this.runs.listen(this.client);
     }
 
-    /** Asks for a run; resolves when the server has been asked, or was not. */
+    /** Starts a run; returns its request, or undefined if none was sent. */
     async run(request: RunRequest): Promise<PendingRequest | undefined> {
         const before = this.requests.length;
         void this.runs.run(this.client, request);
@@ -61,7 +61,7 @@ class Window {
         return this.requests[before];
     }
 
-    /** Asks for several runs at once, which the server answers one after the other as failed or passed. */
+    /** Starts a batch of runs, which the server answers with these verdicts. */
     async runBatch(...verdicts: ("failed" | "passed")[]): Promise<void> {
         const suites = [ALPHA, BETA, GAMMA].slice(0, verdicts.length);
         const before = this.requests.length;
@@ -78,7 +78,7 @@ class Window {
         await settled();
     }
 
-    /** Asks for a re-grade as a lens does; resolves to the ids for which a view was made. */
+    /** Starts a re-grade as a lens does; returns the ids of the created views. */
     async regradeFromLens(id: string): Promise<string[]> {
         const viewedIds: string[] = [];
         this.runs.setRegradeView((each) => {
@@ -89,12 +89,12 @@ class Window {
         return viewedIds;
     }
 
-    /** Asks for a new suite as a lens does. */
+    /** Creates a suite as a lens does. */
     async newSuite(server: () => Promise<unknown>): Promise<void> {
         await this.runs.middleware(() => this.client)("waza.newSuite", [{}], server);
     }
 
-    /** What a change of the environment does: waits for the runs that go on; resolves to whether it is done. */
+    /** Waits for active runs as a change of the environment does; returns a function that tells whether it has finished. */
     async waitUntilIdle(): Promise<() => boolean> {
         let isDone = false;
         void this.runs.whenIdle("Runs go on.").then(() => {
@@ -104,7 +104,7 @@ class Window {
         return () => isDone;
     }
 
-    /** Asks for a re-grade that tells of these events before it ends. */
+    /** Runs a re-grade with these events. */
     async regradeWithEvents(id: string, ...events: Omit<RunEvent, "regraded">[]): Promise<void> {
         const regrading = this.regrade(id);
         await settled();
@@ -115,7 +115,7 @@ class Window {
         await regrading;
     }
 
-    /** Asks for a re-grade; resolves to what its view heard. */
+    /** Runs a re-grade; returns the events of its view. */
     async regrade(id: string): Promise<string[]> {
         const received: string[] = [];
         await this.runs.regrades.regrade(this.client, id, { take: ({ kind }) => received.push(kind), end: () => received.push("ended") });
@@ -127,7 +127,7 @@ class Window {
     }
 
     sendEvent(request: PendingRequest | undefined, event: RunEvent): void {
-        const { id, workDoneToken: token } = request?.argument ?? assert.fail("nothing was asked");
+        const { id, workDoneToken: token } = request?.argument ?? assert.fail("no request was sent");
         this.listener?.({ id, token, event });
     }
 }
@@ -270,7 +270,7 @@ void test('"Re-run Failed" runs the failed items of its own run only', async () 
     window.requests[2]?.answer({ status: "completed", resultsFile: null, message: null });
     await settled();
     const again = window.requests.slice(2).map(({ argument: { id, tasks, prompts } }) => ({ id, tasks, prompts }));
-    assert.deepEqual(again, [{ id: BETA, tasks: ["two"], prompts: ["deploy"] }]); // one run, which ends with one message
+    assert.deepEqual(again, [{ id: BETA, tasks: ["two"], prompts: ["deploy"] }]); // a single run, with one message at its end
 });
 
 void test('"Re-run Failed" reports that everything has passed since', async () => {

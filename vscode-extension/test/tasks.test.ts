@@ -6,7 +6,7 @@ import { registerTasks } from "../src/programs";
 
 const PYTHON = { command: "/usr/bin/python3", args: ["-X", "utf8"], origin: "PATH" };
 
-/** Registers the tasks where the Python is known at once, only when the server was reached, or never. */
+/** Registers the tasks with a Python that is known at once, only after the server was started, or never. */
 function provider(known: "at once" | "when reached" | "never"): TaskProvider {
     registerTasks((ensureServer) => Promise.resolve(known === "at once" || (ensureServer && known === "when reached") ? PYTHON : undefined));
     return taskProviders["waza"] as TaskProvider;

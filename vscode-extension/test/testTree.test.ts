@@ -14,7 +14,7 @@ import { Uri } from "./fake/vscode";
 const SUITE = "/ws/alpha/evals/greeter/eval.yaml";
 const RANGE = { start: { line: 0, character: 0 }, end: { line: 0, character: 1 } };
 
-/** The items below one, or those of the window. */
+/** The children of an item, or the top-level items. */
 class Children {
     private readonly items = new Map<string, TestItem>();
 
@@ -49,7 +49,7 @@ const createTestItem = (id: string, label: string, uri: unknown) => {
     return Object.assign(item, { children: new Children(item) });
 };
 
-/** A tree of suites by their files and names, with what the server tells below any of them, and what a run has shown of its items. */
+/** Returns a tree with suites by file and name and the items `below` them, and a test run that records the shown verdicts. */
 function treeOf(suites: Readonly<Record<string, string>>, below: readonly object[] = []) {
     const items = new Children();
     const controller = { items, createTestItem } as unknown as TestController;
@@ -168,7 +168,7 @@ void test("a run that does not start removes old icons of the selected items onl
     };
     assert.deepEqual(runWithoutStart({}), ["errored ", "skipped one", "skipped one::greets", "skipped two", "skipped two::greets", "skipped "]);
     assert.deepEqual(runWithoutStart({ tasks: ["two"] }), ["errored ", "skipped two", "skipped two::greets"]);
-    assert.deepEqual(runWithoutStart({}, { kind: "run_started", total: 2 }), ["errored "]); // what it told of its tasks stands
+    assert.deepEqual(runWithoutStart({}, { kind: "run_started", total: 2 }), ["errored "]); // its reported verdicts stay
 });
 
 void test("a run of one grader keeps the other graders of its task", () => {
@@ -207,7 +207,7 @@ void test("the output has the reasons of errors and skips, and the end of a run 
     assert.deepEqual(output, ["▶ broken", `! ${reason}`, "– nothing was judged", `${end} · 0 of 2 tasks passed`]);
 });
 
-/** The messages of a grader that has failed in the suite's file, or in that of its task. */
+/** Returns the messages of a failed grader whose failure is located in this file. */
 function messagesOf(file: string, failure: object): { text: string; compared: boolean }[] {
     const { tree, run, messages } = treeOf({});
     const task = `${SUITE}::one`;
@@ -296,7 +296,7 @@ void test("a suite that was deleted during its run is removed from the tree", as
     await tree.refresh();
     const ids: string[] = [];
     items.forEach(({ id }) => ids.push(id));
-    assert.deepEqual([ids, tree.has(removed.uri ?? assert.fail("it stands nowhere")), tree.hasUnreported], [[SUITE], false, false]);
+    assert.deepEqual([ids, tree.has(removed.uri ?? assert.fail("it has no file")), tree.hasUnreported], [[SUITE], false, false]);
     tree.item(`${SUITE}::own`);
     await tree.refresh();
     tree.item(`${SUITE}::own#trial-1`);

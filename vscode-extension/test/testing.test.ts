@@ -220,8 +220,8 @@ void test("a selection runs only the selected items, each suite once", () => {
     const other = "/suites/other/eval.yaml";
     assert.deepEqual(plannedRuns([suite, task, other]), [{ id: suite }, { id: other }]);
     assert.deepEqual(plannedRuns([`${task}::short`]), [{ id: `${task}::short` }]);
-    assert.deepEqual(plannedRuns([`${task}::_output_contains`]), [{ id: task }]); // what a task expects is no grader by itself
-    assert.deepEqual(plannedRuns([`${task}::greets after turn 1`]), [{ id: task }]); // nor is what a checkpoint asks
+    assert.deepEqual(plannedRuns([`${task}::_output_contains`]), [{ id: task }]); // an expectation of a task is not a grader
+    assert.deepEqual(plannedRuns([`${task}::greets after turn 1`]), [{ id: task }]); // nor is a follow-up prompt
     assert.deepEqual(plannedRuns([`${task}::step 1: greets after turn 1`]), [{ id: task }]);
     assert.deepEqual(plannedRegrades([`${task}::_output_not_contains`, `${task}#trial-2::_output_contains_any`]), [task]);
     assert.deepEqual(plannedRuns([`${task}::short`, `${task}::long`]), [{ id: task }]);

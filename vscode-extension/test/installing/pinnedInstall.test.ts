@@ -1,4 +1,4 @@
-/** The private environment as a real Python makes it, from an index that is a folder of this test: no network. */
+/** The private environment, created by a real Python from a local package index, without network. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -16,7 +16,7 @@ const python = ["PYTHON" in process.env ? path.resolve(process.env.PYTHON ?? "")
     .find((file) => fs.existsSync(file) && fs.statSync(file).isFile());
 const noPython = { skip: python === undefined ? "there is no Python of `make .venv/.ready`" : false };
 
-/** Makes the index: `needed` in two versions, a `pip` that is newer than any, and the wheel of the extension, which takes any `needed`. */
+/** Creates the index: `needed` in two versions, a `pip` newer than any, and the wheel of the extension, which accepts any `needed`. */
 const CREATE_INDEX = `
 import base64, ensurepip, hashlib, io, pathlib, re, sys, zipfile
 
@@ -85,7 +85,7 @@ function versionsOf(command: string): Record<string, string> {
     return JSON.parse(spawnSync(command, ["-c", VERSIONS], { encoding: "utf8" }).stdout) as Record<string, string>;
 }
 
-void test("pip installs the pinned versions alone, by a newer pip than the one that came along", noPython, async () => {
+void test("a newer pip installs the pinned versions only", noPython, async () => {
     const created = environment("pip");
     const { command } = await created.create(base, never, () => undefined);
     const first = versionsOf(command);
@@ -104,7 +104,7 @@ void test("pip installs the pinned versions alone, by a newer pip than the one t
 });
 
 const uv = findUv();
-void test("uv does, too", { skip: python === undefined || uv === undefined ? "there is no uv" : false }, async () => {
+void test("so does uv", { skip: python === undefined || uv === undefined ? "there is no uv" : false }, async () => {
     const created = environment("uv", uv);
     const { command } = await created.create(base, never, () => undefined);
     await created.addAgents(never, () => undefined);
