@@ -206,7 +206,7 @@ export async function clickLens(page, title, what, happened) {
 }
 
 /** Creates the suite of a skill with its lens, and confirms the list of new files, until `happened`. */
-export async function makeSuite(page, skill, happened) {
+export async function createSuite(page, skill, happened) {
   const create = page.locator(".monaco-dialog-box .monaco-button", { hasText: /^Create \d Files$/u });
   const isOffered = async () => (await create.isVisible()) || happened();
   await clickLens(page, `New suite for skill ${skill}`, "the new files", isOffered);

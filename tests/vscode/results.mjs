@@ -156,12 +156,11 @@ async function scenario(page) {
     await frame.locator("h2", { hasText: /chosen|Greets/u }).first().click(); // who reads the result keeps the question
     await page.screenshot({ path: path.join(artifacts, "review.png") });
     await question.locator(".monaco-list-row", { hasText: "Failed" }).click();
-    const why = page.locator(".quick-input-widget", { hasText: "why?" });
-    await why.locator("input:not([type=checkbox])").fill("too short");
-    await page.keyboard.press("Enter");
+    const why = page.locator(".quick-input-widget", { hasText: "why?" }).locator("input:not([type=checkbox])");
+    await why.fill("too short");
+    await why.press("Enter"); // not `page.keyboard`: a result page that has just opened may have the focus
     await page.locator(".quick-input-widget", { hasText: "(2 of 3)" }).locator(".monaco-list-row", { hasText: "Passed" }).click();
-    await why.waitFor();
-    await page.keyboard.press("Enter");
+    await why.press("Enter");
     await page.locator(".quick-input-widget", { hasText: "(3 of 3)" }).waitFor();
     await page.keyboard.press("Escape");
     const said = fs.readFileSync(path.join(workspace, "reviews.jsonl"), "utf8").trim().split("\n").map((line) => JSON.parse(line));

@@ -42,7 +42,7 @@ async function scenario(page) {
   });
 
   await step("one click on the lens creates it", async () => {
-    await editor.makeSuite(page, "pdf-filler", () =>
+    await editor.createSuite(page, "pdf-filler", () =>
       page.locator(".editor-instance .view-line", { hasText: /skill:.pdf-filler/u }).first().isVisible());
     await editor.waitUntil(page, "its other files", async () => fs.existsSync(path.join(suite, "fixtures", "example.md")));
   });
@@ -95,7 +95,7 @@ async function scenario(page) {
   await step("the new skill has a lens that creates and opens a suite", async () => {
     fs.writeFileSync(written, text);
     await editor.waitForLine(page, "# Form reader");
-    await editor.makeSuite(page, "form-reader", () =>
+    await editor.createSuite(page, "form-reader", () =>
       page.locator(".tab.active", { hasText: "eval.yaml" }).first().isVisible());
   });
 
