@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NoReturn
 from unittest import mock
 
-from waza_engine.command_line import carry_out, carry_out_application
+from waza_engine.command_line import run_application, run_command_line
 
 LIMIT_SECONDS = 120
 """A command takes about one second; one that waits for what never comes takes for ever."""
@@ -39,23 +39,23 @@ def engine(*arguments: object, cwd: Path | None = None) -> Finished:
     from waza_engine.commands.application import application
 
     # Not through ``main``, which would divide this process so that programs end with it.
-    command = partial(carry_out, partial(carry_out_application, application, "waza-engine"))
-    return _carried_out("waza-engine", command, arguments, cwd)
+    command = partial(run_command_line, partial(run_application, application, "waza-engine"))
+    return _outcome_of("waza-engine", command, arguments, cwd)
 
 
 def harness(*arguments: object, cwd: Path | None = None) -> Finished:
     """Carry out a command of ``waza-harness`` here; likewise."""
     from waza_engine.commands.harness import harness as application
 
-    carried = partial(carry_out_application, application, "waza-harness", wrong_arguments=1)
-    return _carried_out("waza-harness", partial(carry_out, carried), arguments, cwd)
+    carried = partial(run_application, application, "waza-harness", wrong_arguments=1)
+    return _outcome_of("waza-harness", partial(run_command_line, carried), arguments, cwd)
 
 
 def language_server(*arguments: object, cwd: Path | None = None) -> Finished:
     """Carry out a command of ``waza-language-server`` here; likewise."""
     from waza_language_server.cli import main
 
-    return _carried_out("waza-language-server", main, arguments, cwd)
+    return _outcome_of("waza-language-server", main, arguments, cwd)
 
 
 def engine_process(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -67,7 +67,7 @@ def engine_process(*arguments: object) -> subprocess.CompletedProcess[str]:
     )
 
 
-def _carried_out(
+def _outcome_of(
     name: str, command: Callable[[], None], arguments: Sequence[object], cwd: Path | None
 ) -> Finished:
     output, complaints = _standard_stream(), _standard_stream()

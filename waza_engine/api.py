@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack
 
 from waza_engine.commands.records import record_of
 from waza_engine.commands.regraded import conclusion_of, graded
+from waza_engine.executors.base import ignore
 from waza_engine.processes.programs import run_bounded
 from waza_engine.results.conclusion import Conclusion, RunVerdict, conclude
 from waza_engine.results.reading.recordings import RecordingError
@@ -136,7 +137,7 @@ def run(
         given[name] = (given[name],) if isinstance(given[name], str) else tuple(given[name])
     settings = RunSettings(_eval_file(suite), **given)
     prepared = prepare(settings, Meter(settings.budget))
-    report = prepared.run(listener or _ignore, RunCancellation())
+    report = prepared.run(listener or ignore, RunCancellation())
     return Result(conclude(report.outcome, fail_under=settings.fail_under), report.results_file)
 
 
@@ -199,7 +200,3 @@ def _finding(found: dict[str, Any]) -> Finding:
 
 def _eval_file(suite: PathLike | Suite) -> Path:
     return suite.path if isinstance(suite, Suite) else eval_file_of(Path(suite))
-
-
-def _ignore(event: RunEvent) -> None:
-    del event

@@ -12,7 +12,7 @@ import waza_engine.early_interruption  # noqa: F401  # pyright: ignore[reportUnu
 import gc
 import sys
 
-from waza_engine.command_line import carry_out, carry_out_application
+from waza_engine.command_line import run_application, run_command_line
 from waza_engine.mcp import MOCK_COMMAND
 
 _STARTS_PROGRAMS = {"run", "grade", "serve", "mcp", "harness", "worker"}
@@ -24,7 +24,7 @@ _OBJECTS_PER_COLLECTION = 50_000
 def main() -> None:
     """Execute the command line; leaves with the exit code of the command."""
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
-    carry_out(_command)
+    run_command_line(_command)
 
 
 def harness_main() -> None:
@@ -59,8 +59,8 @@ def _command() -> None:
         from waza_engine.commands.harness import harness
 
         del sys.argv[1]
-        carry_out_application(harness, f"waza-engine {_HARNESS}", wrong_arguments=1)
+        run_application(harness, f"waza-engine {_HARNESS}", wrong_arguments=1)
     else:
         from waza_engine.commands.application import application
 
-        carry_out_application(application, "waza-engine")
+        run_application(application, "waza-engine")

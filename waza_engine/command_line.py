@@ -23,7 +23,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from waza_engine.early_interruption import INTERRUPTED, interruption_is_followed, interruptions_are_minded
+from waza_engine.early_interruption import (
+    INTERRUPTED,
+    ignore_repeated_interruption,
+    start_handling_interruptions,
+)
 from waza_engine.later_patterns import compiled_later
 from waza_engine.terminal import complain, complain_lines, written_out
 
@@ -123,7 +127,7 @@ _PLAIN_SIGNS = {
 }
 
 
-def carry_out(command: Callable[[], None]) -> None:
+def run_command_line(command: Callable[[], None]) -> None:
     """Execute a command line.
 
     When the reader of its output has left, the process ends quietly; an unexpected error is printed with its
@@ -132,7 +136,7 @@ def carry_out(command: Callable[[], None]) -> None:
     _open_missing_streams()
     _tolerate_narrow_encodings()
     try:
-        interruptions_are_minded()
+        start_handling_interruptions()
         try:
             command()
         finally:
@@ -140,23 +144,23 @@ def carry_out(command: Callable[[], None]) -> None:
             gc.freeze()
             sys.stdout.flush()
     except KeyboardInterrupt:
-        interruption_is_followed()
+        ignore_repeated_interruption()
         sys.exit(INTERRUPTED)
     except OSError as error:
         if _is_nowhere():
             complain("The current folder is gone; change into one that is there.")
         elif error.filename is not None or error.errno not in _WRITE_ERRORS:
-            _tell_traceback(error)
+            _print_traceback(error)
         else:
             drop_output()
             complain_of_output(error)
         sys.exit(FAILED)
-    except Exception as error:  # noqa: BLE001 - told, and the end of the process
-        _tell_traceback(error)
+    except Exception as error:  # noqa: BLE001 - printed, and the process ends
+        _print_traceback(error)
         sys.exit(FAILED)
 
 
-def carry_out_application(
+def run_application(
     application: Callable[..., Any], name: str, *, wrong_arguments: int | None = None
 ) -> None:
     """Execute a typer application, printing its own errors like all others.
@@ -215,7 +219,7 @@ def drop_output() -> None:
         os.close(descriptor)
 
 
-def _tell_traceback(error: BaseException) -> None:
+def _print_traceback(error: BaseException) -> None:
     with contextlib.suppress(OSError):
         complain_lines("".join(traceback.format_exception(error)))
 

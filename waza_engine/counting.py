@@ -16,3 +16,11 @@ def in_seconds(seconds: float) -> str:
 def cut(text: str, most: int) -> str:
     """Return a string, or its first ``most`` characters and an ellipsis when it is longer."""
     return text if len(text) <= most else f"{text[:most]}…"
+
+
+def without_middle(text: str, most: int) -> str:
+    """Return at most about ``most`` characters of a string: its beginning and its end."""
+    if len(text) <= most:
+        return text
+    half = most // 2
+    return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"

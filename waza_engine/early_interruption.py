@@ -1,8 +1,9 @@
 """Ctrl-C while a command is still being loaded ends it quietly, as it does afterwards.
 
-Until ``carry_out`` (``command_line.py``) handles interruptions, Python would print where in which import it
-was interrupted. This only applies to a process that begins with the command: one that has loaded more than
-that, a test for example, has its own handling, and so has a shell whose background jobs ignore interruptions.
+Until ``run_command_line`` (``command_line.py``) handles interruptions, Python would print where in which
+import it was interrupted. This only applies to a process that begins with the command: one that has loaded
+more than that, a test for example, has its own handling, and so has a shell whose background jobs ignore
+interruptions.
 
 Architecture invariant: imported before everything else, and imports nothing that takes time.
 """
@@ -21,13 +22,13 @@ SAME_SIGNAL_SECONDS = 0.3
 """One that is sent to the whole process group comes a second time from its front: both are one request."""
 
 
-def interruptions_are_minded() -> None:
+def start_handling_interruptions() -> None:
     """Make interruptions raise exceptions again: from here on they are caught."""
     if getsignal(SIGINT) is _end:
         signal(SIGINT, default_int_handler)
 
 
-def interruption_is_followed() -> None:
+def ignore_repeated_interruption() -> None:
     """Let the process end undisturbed by the same interruption; a later one ends it at once."""
     if not _handled:
         return

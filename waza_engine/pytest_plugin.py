@@ -85,13 +85,13 @@ class SuiteFile(pytest.File):
             raise self._ended
         if self._result is None:
             try:
-                self._result = self._carried_out()
+                self._result = self._run_or_grade()
             except (pytest.fail.Exception, pytest.skip.Exception) as ended:
                 self._ended = ended
                 raise
         return self._result
 
-    def _carried_out(self) -> Result:
+    def _run_or_grade(self) -> Result:
         """Run the selected tasks, for its verdict the whole suite, or grade its newest record again."""
         from waza_engine.api import ResultsError, SuiteError, SuiteFileError, grade, load_suite, run
         from waza_engine.spec.executors import EXECUTORS

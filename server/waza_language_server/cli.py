@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
-from waza_engine.command_line import carry_out, carry_out_application
+from waza_engine.command_line import run_application, run_command_line
 from waza_engine.terminal import complain, log_to_standard_error, say
 
 _OBJECTS_BEFORE_COLLECTION = 50_000, 20, 50
@@ -23,7 +23,7 @@ _OBJECTS_BEFORE_COLLECTION = 50_000, 20, 50
 
 def main() -> None:
     """Start the server, or run one of the terminal commands."""
-    carry_out(_command)
+    run_command_line(_command)
 
 
 def _command() -> None:
@@ -33,7 +33,7 @@ def _command() -> None:
     elif "--help" in arguments or (arguments and not arguments[0].startswith("--")):
         from waza_language_server.commands import application
 
-        carry_out_application(application, "waza-language-server")
+        run_application(application, "waza-language-server")
     else:
         _serve(arguments)
 

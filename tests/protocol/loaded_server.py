@@ -82,7 +82,7 @@ def _warm_up() -> None:
     assert not any(report.failures for report in check_paths([SUITE]))
     server = serving.create_server()
     introduction = json.loads(
-        server.protocol.written(types.InitializeParams(client_capabilities("visual-studio-code")))
+        server.protocol.to_json(types.InitializeParams(client_capabilities("visual-studio-code")))
     )
     message = {"jsonrpc": "2.0", "id": 0, "method": types.INITIALIZE, "params": introduction}
     server.protocol.structure_message(message)

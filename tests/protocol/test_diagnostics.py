@@ -176,7 +176,7 @@ def test_a_saved_document_counts_though_nothing_was_asked_of_it(tmp_path: Path) 
     assert session.document(uri_of(task)) is None
     session.open(uri_of(suite), "yaml", 1, "name: s\nskill: s\ntasks: [tasks/*.yaml]\ngraders: []\n")
     for path in (suite, task):
-        session.judge_again(uri_of(path))
+        session.check_claims_again(uri_of(path))
     document = session.document(uri_of(task))
     assert document is not None
     assert document.kind == "task"

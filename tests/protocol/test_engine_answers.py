@@ -23,10 +23,10 @@ async def test_a_menu_without_the_fixes_of_the_engine_says_so(method: str, is_to
     async def ask(*_: object) -> Any:
         raise EngineError("The engine did not answer within 30 seconds.")
 
-    def tell_once(_topic: str, _kind: object, text: str) -> None:
+    def show_message_once(_topic: str, _kind: object, text: str) -> None:
         told.append(text)
 
-    client: Any = SimpleNamespace(tell_once=tell_once)
+    client: Any = SimpleNamespace(show_message_once=show_message_once)
     runs: Any = SimpleNamespace(ask=ask)
     unused: Any = None
     sessions: Any = LiveSessions(client, unused, unused, unused, runs, unused)

@@ -106,41 +106,31 @@ def _rows(
             verdict or "n/a" if score is None else f"{format_score(score)} {verdict}"
             for score, verdict in zip(scores, task["verdicts"], strict=True)
         ]
-        yield task["task_id"], *cells, _shown_delta(task["score_delta"], scores)
+        yield task["task_id"], *cells, _change(task["score_delta"], scores)
     for prompt in prompts:
         words = (_PROMPT_WORDS.get(verdict, "n/a") for verdict in prompt["verdicts"])
         yield prompt["prompt"], *words, "–"
     yield None
     yield "came to", *(VERDICT_WORDS[verdict] for verdict in found["verdicts"]), ""
     for label, key, change, shown in (
-        ("score", "aggregate_scores", "aggregate_score_delta", _figure),
-        ("tasks passed", "success_rates", "success_rate_delta", _percent),
+        ("score", "aggregate_scores", "aggregate_score_delta", format_score),
+        ("tasks passed", "success_rates", "success_rate_delta", format_share),
     ):
         # A run without a judged task has neither.
         figures = [
             figure if is_scored else None
             for figure, is_scored in zip(found[key], found["scored"], strict=True)
         ]
-        yield label, *map(shown, figures), _shown_delta(found[change], figures)
+        cells = ["–" if figure is None else shown(figure) for figure in figures]
+        yield label, *cells, _change(found[change], figures)
 
 
-def _shown_delta(delta: float | None, figures: Sequence[float | None]) -> Part:
-    return _change(None if None in (figures[0], figures[-1]) else delta)
-
-
-def _change(delta: float | None) -> Part:
-    if delta is None:
+def _change(delta: float | None, figures: Sequence[float | None]) -> Part:
+    """Return the change from the first to the last of some numbers; none where one of these is missing."""
+    if delta is None or None in (figures[0], figures[-1]):
         return "–"
-    colour = "green" if delta > 1e-9 else "red" if delta < -1e-9 else "dim"
+    colour = "green" if delta > _NOTHING else "red" if delta < -_NOTHING else "dim"
     return f"{delta:+.2f}", colour
-
-
-def _figure(value: float | None) -> str:
-    return "–" if value is None else format_score(value)
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else format_share(value)
 
 
 def comparison(recordings: Sequence[Recording]) -> Json:

@@ -27,7 +27,7 @@ from waza_engine.spec.problems import SuiteFileError
 from waza_engine.terminal import complain, json_text, say_document
 
 UNUSABLE = (RecordingError, ResultsError, SuiteFileError, SuiteError)
-"""Errors that say why a command cannot be carried out for a suite or a record."""
+"""Errors that say why a command cannot be executed for a suite or a record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def for_each_suite(
     failed: int = 2,
     heading: Callable[[str], None] | None = None,
 ) -> int:
-    """Carry out ``command`` for the suite, or the record, of each path, and return the worst exit code.
+    """Execute ``command`` for the suite, or the record, of each path, and return the worst exit code.
 
     A directory with several suites below it means all of them, a name that is no path the suites that test
     this skill. ``columns`` are the headings of the rows. ``failed`` is the exit code when a suite or a record
@@ -71,7 +71,7 @@ def for_each(
     worst_last: Sequence[int] = WORST_LAST,
     heading: Callable[[str], None] | None = None,
 ) -> int:
-    """Do the same for commands by the path of their suite; ``heading`` prints what is above each of several.
+    """Execute commands by the path of their suite; ``heading`` prints the heading of each of several.
 
     A command prints one JSON document, or none when it raises one of the ``UNUSABLE``. An interrupted one is
     the last.
@@ -103,7 +103,7 @@ def for_each(
     return max((each.code for each in ended.values()), key=worst_last.index)
 
 
-def attempted(write: Callable[[], object]) -> bool:
+def try_writing(write: Callable[[], object]) -> bool:
     """Write something; return whether it is written, and print why it is not."""
     try:
         write()
@@ -114,7 +114,7 @@ def attempted(write: Callable[[], object]) -> bool:
 
 
 def selected_paths(paths: Iterable[Path]) -> list[Path]:
-    """Return the paths, with the eval files in the place of directories of several suites and of skills.
+    """Return the paths; directories with several suites and names of skills are replaced by eval files.
 
     Each file is returned once. Raises ``SuiteError`` for a name that is neither a path nor a skill.
     """

@@ -53,7 +53,7 @@ def github_report(document: Block, suite: Path | None, *, fail_under: float | No
 
 
 class _Written:
-    """The texts that earlier commands of the same job wrote about a run: a later one leaves them out.
+    """Remembers the output of earlier commands of the same job about a run, so that it is not repeated.
 
     ``$RUNNER_TEMP`` is emptied before each job, so that the list of digests in it is about this one alone.
     """
@@ -127,7 +127,9 @@ class SuiteLocations:
             for file, place in ((own, path), (self._yaml(self._suite.path), self._suite.path)):
                 if isinstance(file, YamlFile) and (line := _judging_line(file, grader, task)):
                     return SourceLocation(path_in_repository(place), line)
-        return SourceLocation(path_in_repository(path), _task_line(own, task))
+        # A task in the suite itself, or the id in its own file.
+        location = next((location for location, _ in _placed_tasks(own, task)), ("id",))
+        return SourceLocation(path_in_repository(path), own.line_of(location))
 
     def of_prompt(self, text: str, *, should_trigger: bool) -> SourceLocation:
         """Return the location of a trigger prompt in the file next to the suite."""
@@ -159,11 +161,6 @@ class SuiteLocations:
         return self._read[path]
 
 
-def _task_line(file: YamlFile, task: str) -> int:
-    """Return the line of a task that is written in the suite itself, or that of its id in its own file."""
-    return file.line_of(next(_tasks(file, task), ("id",)))
-
-
 def _judging_line(file: YamlFile, name: str, task: str) -> int:
     """Return the line of a task's grader by name, 0 when a file has none.
 
@@ -189,10 +186,6 @@ def _judging(block: object, location: _Location) -> Iterator[tuple[_Location, st
         for key in EXPECTED_LISTS:
             if key in expected:
                 yield (*location, "expected", key), f"_{key}"
-
-
-def _tasks(file: YamlFile, task: str) -> Iterator[_Location]:
-    return (location for location, _ in _placed_tasks(file, task))
 
 
 def _placed_tasks(file: YamlFile, task: str) -> Iterator[tuple[_Location, Block]]:

@@ -18,10 +18,10 @@ from waza_engine.commands.conclusion_text import (
 from waza_engine.commands.each_suite import (
     Ended,
     are_several,
-    attempted,
     file_for_suite,
     for_each_suite,
     given_option,
+    try_writing,
 )
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.commands.records import record_of
@@ -119,7 +119,7 @@ def _written(regrading: Regrading, reports: Sequence[TaskReport], output: Path) 
         write_output(output, encoded(document(regrading, reports)))
         copy_attachments(regrading.recording.path, output)
 
-    return attempted(write)
+    return try_writing(write)
 
 
 def with_files(request: RegradeRequest) -> RegradeRequest:
@@ -169,17 +169,17 @@ def _about_judges(regrading: Regrading, reports: Sequence[TaskReport]) -> str:
     if regrading.request.judge_executor is not None:
         cost = regrading.meter.cost
         return f"judges: {regrading.meter.tokens:,} tokens" + (f", {dollars(cost.usd)}" if cost.known else "")
-    names = _kept(reports, of_files=False)
+    names = _recorded_graders(reports, of_files=False)
     return f"as recorded, for no judge was asked: {names} (--judge-executor NAME asks again)" if names else ""
 
 
 def _about_files(reports: Sequence[TaskReport]) -> str:
     """Return the graders whose verdicts are copied because the agent's files are missing."""
-    names = _kept(reports, of_files=True)
+    names = _recorded_graders(reports, of_files=True)
     return f"as recorded, for the workspace was not kept: {names} (--workspace DIR grades)" if names else ""
 
 
-def _kept(reports: Sequence[TaskReport], *, of_files: bool) -> str:
+def _recorded_graders(reports: Sequence[TaskReport], *, of_files: bool) -> str:
     kept = {
         grader_label(name)
         for report in reports

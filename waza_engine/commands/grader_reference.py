@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from waza_engine.graders.base import Grader
 from waza_engine.graders.registry import grader_types
-from waza_engine.spec.block import Discouraged, one_of
+from waza_engine.spelling import listed
 from waza_engine.terminal import say_document
 
 _INTRODUCTION = """\
@@ -110,17 +110,16 @@ def _options_table(rows: Sequence[Option]) -> str:
 def _notes(grader: type[Grader[Any]]) -> list[str]:
     notes: list[str] = []
     if grader.config_model.at_least_one:
-        notes.append(f"Give at least one of {one_of(grader.config_model.at_least_one)}.")
+        notes.append(f"Give at least one of {listed([*grader.config_model.at_least_one])}.")
     notes += [f"{conflict.why[0].upper()}{conflict.why[1:]}." for conflict in grader.config_model.conflicts]
-    notes += [_without_effect(rule) for rule in grader.config_model.discouraged]
+    notes += [
+        f"No effect beside {listed(rule.beside)}: {listed(rule.keys)}."
+        for rule in grader.config_model.discouraged
+    ]
     if grader.entry_keys:
         keys = " and ".join(f"`{key}`" for key in grader.entry_keys)
         notes.append(f"{keys} may also be next to `type`; inside `config` wins.")
     return notes
-
-
-def _without_effect(rule: Discouraged) -> str:
-    return f"No effect beside {one_of(rule.beside)}: {one_of(rule.keys)}."
 
 
 def _options(schema: Mapping[str, Any], definitions: Mapping[str, Any], prefix: str) -> Iterator[Option]:
@@ -160,16 +159,13 @@ def _type_name(value: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
         return " or ".join(_type_name(branch, definitions) for branch in value["anyOf"])
     if value.get("x-waza-kind") == "switch":
         return _SIMPLE_TYPES["boolean"]
-    kinds = [kind for kind in _as_list(value.get("type", ())) if kind != "null"]
+    written: str | Sequence[str] = value.get("type", ())
+    kinds = [kind for kind in ([written] if isinstance(written, str) else written) if kind != "null"]
     if kinds == ["array"]:
         return f"list of {_type_name(value['items'], definitions)}"
     if kinds == ["object"]:
         return "block"
     return _SIMPLE_TYPES[kinds[0]] if kinds else "any value"
-
-
-def _as_list(value: str | Sequence[str]) -> list[str]:
-    return [value] if isinstance(value, str) else list(value)
 
 
 def _default(value: Mapping[str, Any]) -> str:

@@ -209,7 +209,7 @@ def _folder(cwd: Path | None) -> Path:
 
 @contextmanager
 def _agent(options: AgentOptions) -> Generator[Agent]:
-    """Give an agent; Ctrl-C cancels it. Raises ``HarnessError``."""
+    """Yield an agent; Ctrl-C cancels it. Raises ``HarnessError``."""
     from waza_engine.commands.requests_to_end import RequestsToEnd
     from waza_engine.harness.agent import opened_agent
 

@@ -25,7 +25,6 @@ from waza_engine.spec.skill_evals import graders_of_case, skill_folder
 from waza_engine.user_state import known_workspace
 from waza_engine.vocabulary import unique_names
 
-SKILL_CREATOR = "skill-creator"
 ANSWER = "answer.md"
 
 

@@ -63,7 +63,8 @@ class LiveSessions:
         with self._lock:
             name = str(next(self._numbers))
             self._sessions[name] = session
-            oldest = [self._sessions.pop(next(iter(self._sessions)))] if self._is_full() else []
+            is_full = len(self._sessions) > MOST_SESSIONS
+            oldest = [self._sessions.pop(next(iter(self._sessions)))] if is_full else []
         for left in oldest:
             left.close()
         header = recording.header
@@ -173,9 +174,6 @@ class LiveSessions:
             self._sessions.clear()
         for session in sessions:
             session.close()
-
-    def _is_full(self) -> bool:
-        return len(self._sessions) > MOST_SESSIONS
 
     def _trial_of(self, params: Params) -> tuple[LiveSession, str, int]:
         session, number = self._known(given_text(params, "session")), given_count(params, "trial")

@@ -241,7 +241,7 @@ class Methods:
         return self._regraded(
             request,
             lambda regrading, cancellation: strength.answer(
-                regrading, strength.measured(regrading, cancellation)
+                regrading, strength.measure_graders(regrading, cancellation)
             ),
         )
 

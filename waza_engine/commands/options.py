@@ -153,7 +153,8 @@ def with_run_settings(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def with_options(**given: Any) -> None:
-        settings = {name: _value(rows[name], given.pop(name)) for name in rows}
+        settings = {name: given.pop(name) for name in rows}
+        settings |= {name: tuple(settings[name] or ()) for name, row in rows.items() if row.kind == "texts"}
         command(settings=settings, **given)
 
     signature = inspect.signature(command)
@@ -183,7 +184,3 @@ def _option(name: str, row: Setting) -> inspect.Parameter:
     default = False if row.kind == "flag" else None
     annotation = Annotated[_TYPES[row.kind], option]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-def _value(row: Setting, given: Any) -> Any:
-    return tuple(given or ()) if row.kind == "texts" else given

@@ -17,7 +17,7 @@ from waza_engine.masking import read_environment
 from waza_engine.runs.agent.workspace import fixture_directory
 from waza_engine.runs.loading.discovery import eval_file_of, foreign_eval_files
 from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask, load_suite
-from waza_engine.runs.preflight.inspection import Finding, State, inspected, unseen_skills, useless_turns
+from waza_engine.runs.preflight.inspection import Finding, State, inspect_suite, unseen_skills, useless_turns
 from waza_engine.runs.settings.options import with_options
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import SelectedTask, select
@@ -87,7 +87,7 @@ KIND, VERSION = "waza.preflight", "1.0"
 
 @dataclass(frozen=True, slots=True)
 class Preflight:
-    """Findings about a suite before it runs. ``complete`` is false when a part could not be inspected.
+    """Findings about a suite before it runs. ``complete`` is false when a part could not be inspect_suite.
 
     ``tasks``, ``capabilities`` and ``dependencies`` are objects of upstream's document.
     """
@@ -138,7 +138,7 @@ def preflight(settings: RunSettings) -> Preflight:
     judge = executor.name if executor is not None and not executor.has_model else ""
     if executor is not None:
         executor.close()
-    found += inspected(suite, selected, judge=judge, loads_skills=costs)
+    found += inspect_suite(suite, selected, judge=judge, loads_skills=costs)
     blindness = "" if executor is None else blindness_to_skills(executor)
     found += unseen_skills(suite, selected, blindness, triggers=has_triggers(suite))
     found += useless_turns(selected, executor)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -39,21 +40,21 @@ LoadedT = TypeVar("LoadedT")
 
 def estimate(params: Params) -> Answer:
     """Return the estimated cost and duration of ``eval.run`` with these parameters, in all and by task."""
-    from waza_engine.runs.choosing import estimated
+    from waza_engine.runs.choosing import estimate_run
 
     settings = run_settings(params, eval_path)
-    found = loaded(lambda: estimated(settings))
+    found = loaded(lambda: estimate_run(settings))
     return {**asdict(found.run), "tasks": {name: asdict(one) for name, one in found.tasks.items()}}
 
 
 def affected(params: Params) -> Answer:
     """Return the tasks of ``eval.run`` with these parameters that changed since their newest results."""
-    from waza_engine.runs.choosing import chosen
-    from waza_engine.runs.passes.affected import outdated
+    from waza_engine.runs.choosing import choose_tasks
+    from waza_engine.runs.passes.affected import outdated_tasks
 
     settings = run_settings(params, eval_path)
-    choice = loaded(lambda: chosen(settings))
-    found = outdated(choice.suite, choice.tasks, settings, choice.build)
+    choice = loaded(lambda: choose_tasks(settings))
+    found = outdated_tasks(choice.suite, choice.tasks, settings, choice.build)
     return {"tasks": [task.source.id for task in found], "of": len(choice.tasks)}
 
 
@@ -157,10 +158,34 @@ def model_prices(params: Params) -> Answer:
 
 
 def grader_types(params: Params) -> Answer:
-    """Describe the grader types of this environment; with ``custom`` true only those of plug-ins."""
-    from waza_engine.commands.grader_catalog import grader_catalog
+    """Describe the grader types of this environment; with ``custom`` true only those of plug-ins.
 
-    return grader_catalog(custom_only=params.get("custom") is True)
+    A type is ``{type, title, built_in, documentation, schema}``; ``schema`` is that of a whole grader entry.
+    A custom type that cannot be described, or a plug-in that cannot be loaded, is one sentence under
+    ``problems``; the other types are still returned.
+    """
+    from waza_engine.graders.registry import BUILT_IN_TYPES, custom_types, grader_types, plugin_problems
+    from waza_engine.schemas.grader_entries import grader_schema
+
+    known = dict(custom_types()) if params.get("custom") is True else {**grader_types(), **custom_types()}
+    types: list[Answer] = []
+    problems = list(plugin_problems())
+    for name, grader in known.items():
+        try:
+            schema = grader_schema(grader)
+        except Exception as error:  # noqa: BLE001 - a type of somebody else must not hide the others
+            problems.append(f"the grader type `{name}` cannot be described: {error}")
+            continue
+        types.append(
+            {
+                "type": name,
+                "title": grader.title,
+                "built_in": name in BUILT_IN_TYPES,
+                "documentation": inspect.getdoc(grader) or "",
+                "schema": schema,
+            }
+        )
+    return {"types": types, "problems": problems}
 
 
 def _suite(params: Params) -> Suite:

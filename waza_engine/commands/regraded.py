@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -131,7 +131,8 @@ def answer(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
     ``live``, or ``recorded`` if it was not graded again: a judge, files that are gone. ``judging`` is the
     cost of judges, when some were asked.
     """
-    tasks = {key: _task(regrading, report) for key, report in zip(_keys(reports), reports, strict=True)}
+    keys = unique_names(report.now.id for report in reports)
+    tasks = {key: _task(regrading, report) for key, report in zip(keys, reports, strict=True)}
     return {**_head(regrading, reports), "tasks": tasks}
 
 
@@ -167,10 +168,6 @@ def _spent(regrading: Regrading) -> Answer:
     return {
         "judging": {"executor": name, "tokens": meter.tokens, "cost_usd": cost.usd if cost.known else None}
     }
-
-
-def _keys(reports: Sequence[TaskReport]) -> Iterator[str]:
-    return unique_names(report.now.id for report in reports)
 
 
 def _task(regrading: Regrading, report: TaskReport) -> Answer:

@@ -243,7 +243,7 @@ def is_warning(event: RunEvent) -> bool:
 
 
 class PrintedWarnings:
-    """Remembers what was printed."""
+    """The warnings that were printed: each is printed once."""
 
     def __init__(self) -> None:
         self._printed: set[str] = set()

@@ -93,7 +93,8 @@ def report_command(
 
     def add(path: Path) -> Ended:
         record = record_of(path, of_prompts=True)
-        if output is not None and output_format != ReportKind.JSON and _is_same(output, record):
+        replaces = output is not None and output.exists() and output.samefile(record)
+        if replaces and output_format != ReportKind.JSON:
             raise ResultsError(f"{output} holds the results themselves; name another file for the report.")
         run = ReportedRun(read_recording(record).document, record, standing_of(path))
         runs.append(run)
@@ -119,10 +120,6 @@ def report_command(
         complain(str(error))
         return NOT_WRITTEN
     return code
-
-
-def _is_same(output: Path, record: Path) -> bool:
-    return output.exists() and output.samefile(record)
 
 
 def report_code(found: Conclusion) -> int:

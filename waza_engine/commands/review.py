@@ -9,7 +9,7 @@ from typing import cast
 from waza_engine.commands.conclusion_text import MARKS
 from waza_engine.commands.printer import Printer
 from waza_engine.commands.reviewing import (
-    Found,
+    ReviewCandidate,
     ReviewError,
     ReviewRequest,
     for_people,
@@ -62,7 +62,7 @@ def review_command(request: ReviewRequest, *, as_json: bool, everything: bool) -
     return DONE
 
 
-def _print_recorded(found: Found, review: Review, file: Path) -> None:
+def _print_recorded(found: ReviewCandidate, review: Review, file: Path) -> None:
     word = "passed" if review.passed else "failed"
     by = f" by {review.reviewer}" if review.reviewer else ""
     key = found.item.key
@@ -70,7 +70,7 @@ def _print_recorded(found: Found, review: Review, file: Path) -> None:
     say(f"reviews: {file}")
 
 
-def _print_reviews(found: Sequence[Found], agreements: Block) -> None:
+def _print_reviews(found: Sequence[ReviewCandidate], agreements: Block) -> None:
     printer = Printer()
     for each in found:
         _print_item(printer, each)
@@ -80,7 +80,7 @@ def _print_reviews(found: Sequence[Found], agreements: Block) -> None:
         printer.line(f"{name}: {describe_agreement(figures)}")
 
 
-def _print_item(printer: Printer, found: Found) -> None:
+def _print_item(printer: Printer, found: ReviewCandidate) -> None:
     item, details = found.item, block_of(found.item.verdict, "details")
     mark = MARKS["pending" if item.pending else "passed" if item.verdict.get("passed") else "failed"]
     where = f"  trial {item.key.trial}  {item.key.grader}"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from waza_engine.results.json_values import Block, block_of
-from waza_engine.results.reading.formats import read_document, why_unreadable
+from waza_engine.results.reading.formats import read_document, todays_layout, why_unreadable
 from waza_engine.results.reading.missing_results import describe_missing_results
 from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.results.reviews import (
@@ -48,7 +48,7 @@ class ReviewRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ReviewCandidate:
     """A verdict for a person, and its result file."""
 
     item: ReviewItem
@@ -78,13 +78,13 @@ class Found:
         }
 
 
-def for_people(request: ReviewRequest, files: Sequence[Path], *, everything: bool) -> list[Found]:
+def for_people(request: ReviewRequest, files: Sequence[Path], *, everything: bool) -> list[ReviewCandidate]:
     """Return the verdicts of a request in result files: pending ones, with ``everything`` also others."""
-    matching = (each for each in _found(files) if _matches(each.item, request))
+    matching = (each for each in _candidates(files) if _matches(each.item, request))
     return [each for each in matching if everything or each.item.pending]
 
 
-def record_review(request: ReviewRequest) -> tuple[Found, Review, Path]:
+def record_review(request: ReviewRequest) -> tuple[ReviewCandidate, Review, Path]:
     """Record a verdict and return its current state, the review, and the file it went to.
 
     Raises ``ReviewError`` when the request does not name one verdict, or the file cannot be written.
@@ -114,7 +114,7 @@ def record_review(request: ReviewRequest) -> tuple[Found, Review, Path]:
         raise ReviewError(f"The review cannot be written to {file}: {error.strerror or error}.") from None
     document = reviewed_document(found.results) or {}
     item = next(item for item in review_items(document, found.results) if item.key == found.item.key)
-    return Found(item, found.results), review, file
+    return ReviewCandidate(item, found.results), review, file
 
 
 def recorded_files(given: Path) -> list[Path]:
@@ -136,10 +136,10 @@ def recorded_files(given: Path) -> list[Path]:
 def reviewed_document(path: Path) -> Block | None:
     """Return a record with its reviews laid over it, None when it cannot be read."""
     document = read_document(path)
-    return None if document is None else with_reviews(document, path)
+    return None if document is None else with_reviews(todays_layout(document), path)
 
 
-def _which(found: Sequence[Found]) -> str:
+def _which(found: Sequence[ReviewCandidate]) -> str:
     if not found:
         return "Nothing waits for a review there."
     names = "; ".join(_options(each.item) for each in found[:10])
@@ -151,9 +151,9 @@ def _options(item: ReviewItem) -> str:
     return f"--task {item.key.task} --trial {item.key.trial} --grader {item.key.grader}"
 
 
-def _found(files: Sequence[Path]) -> list[Found]:
+def _candidates(files: Sequence[Path]) -> list[ReviewCandidate]:
     """Return the verdicts for people: of each trial of a task the newest, by the name of the grader."""
-    found: list[Found] = []
+    found: list[ReviewCandidate] = []
     newest: dict[tuple[str, str], Path] = {}
     for path in files:
         document = reviewed_document(path)
@@ -161,7 +161,7 @@ def _found(files: Sequence[Path]) -> list[Found]:
             continue
         # A task that was run again needs a new review; its earlier answers do not count any more.
         found += [
-            Found(item, path)
+            ReviewCandidate(item, path)
             for item in review_items(document, path)
             if newest.setdefault((item.key.task, item.key.grader), path) == path
         ]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from waza_engine.commands.cluster import ChosenCluster
 from waza_engine.commands.command_words import command_line
-from waza_engine.commands.each_suite import RefusedSuite, attempted, file_for_suite, summarize_suites
+from waza_engine.commands.each_suite import RefusedSuite, file_for_suite, summarize_suites, try_writing
 from waza_engine.commands.printer import Printer, StandardOutput
 from waza_engine.commands.report import PrintedWarnings, TextReport, progress_bars
 from waza_engine.commands.requests_to_end import RequestsToEnd
@@ -223,7 +223,7 @@ def _executed(
     recommend: bool,
     lay_out: Callable[[_Ended], bool],
 ) -> list[_Ended]:
-    """Carry the plan out, and return the runs that have ended, in its order.
+    """Execute the plan, and return the runs that have ended, in order.
 
     The files of a run are written before its verdict is printed. A JUnit file is written again after each
     suite, so that it has the finished ones if the process is killed.
@@ -546,7 +546,7 @@ def _written_copy(found: RunReport, output: Path | None) -> bool:
     """Write the file of ``-o``; return whether the results are stored as requested."""
     if output is None:
         return found.results_file is not None
-    return attempted(lambda: write_run(output, found.outcome))
+    return try_writing(lambda: write_run(output, found.outcome))
 
 
 def _laid_out(ended: _Ended, *, layout: str, keeps_workspaces: bool) -> bool:
@@ -585,7 +585,7 @@ def _reported(ended: Sequence[_Ended], plan: _Plan, file: Path) -> bool:
         for suite in plan.refused
         if suite.is_broken
     }
-    return attempted(lambda: write_output(file, junit_report(*documents, refused=refused, places=places)))
+    return try_writing(lambda: write_output(file, junit_report(*documents, refused=refused, places=places)))
 
 
 def _exit_code(found: RunReport, *, kept: bool) -> int:

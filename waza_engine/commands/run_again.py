@@ -21,10 +21,10 @@ from waza_engine.masking import keep_secret
 from waza_engine.results.freshness import agent_differs
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.scores import PromptResult, TaskResult
-from waza_engine.runs.choosing import chosen
+from waza_engine.runs.choosing import choose_tasks
 from waza_engine.runs.loading.discovery import eval_files_of
 from waza_engine.runs.loading.suite import NothingAffectedError, Suite, SuiteError
-from waza_engine.runs.passes.affected import outdated
+from waza_engine.runs.passes.affected import outdated_tasks
 from waza_engine.runs.passes.deciding_files import current_inputs
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.triggers import chosen_prompts, trigger_tests_of
@@ -154,7 +154,7 @@ def only_failed(settings: RunSettings, *, failed: bool, errors: bool) -> RunSett
     when another one did not pass or the suite has no results, ``SuiteFileError`` if it cannot be loaded.
     """
     option = "--failed" if failed else "--errors"
-    choice = chosen(settings)
+    choice = choose_tasks(settings)
     suite = choice.suite
     newest = latest_results(suite.directory, eval_file=suite.path.name)
     if newest is None:
@@ -188,10 +188,10 @@ def only_outdated(settings: RunSettings) -> RunSettings:
     If all tasks did, all prompts are tried, too. Raises ``NothingAffectedError`` when nothing changed,
     ``SuiteError`` when the run would cost something.
     """
-    choice = chosen(settings)
+    choice = choose_tasks(settings)
     suite = choice.suite
     check_free(suite, settings)
-    found = outdated(suite, choice.tasks, settings, choice.build)
+    found = outdated_tasks(suite, choice.tasks, settings, choice.build)
     prompts = _untried_prompts(suite, settings)
     if not found and not prompts:
         raise NothingAffectedError(f"No task of {suite.path} has changed since it was last run.")
@@ -304,7 +304,7 @@ class _WatchedSuite:
             return False
         # A suite that cannot be loaded keeps the files that it had.
         with contextlib.suppress(SuiteError, SuiteFileError):
-            choice = chosen(self._settings)
+            choice = choose_tasks(self._settings)
             read = current_inputs(choice.suite, choice.tasks).files
             self._outside = frozenset(self._eval_file.parent / file.path for file in read)
         self._state = self._seen()
@@ -332,4 +332,4 @@ def _check_free(suites: Sequence[Path], settings: RunSettings) -> None:
     for path in suites:
         # The run reports why a suite cannot be loaded.
         with contextlib.suppress(SuiteFileError):
-            check_free(chosen(replace(settings, path=path)).suite, settings)
+            check_free(choose_tasks(replace(settings, path=path)).suite, settings)

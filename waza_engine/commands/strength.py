@@ -74,7 +74,7 @@ def _shown(request: RegradeRequest, output_format: str, seed: int, references: P
             regrading = prepare_regrading(with_files(request), suites)
             if references is not None:
                 check_tasks(references, labels, [task.id for task in regrading.suite.tasks])
-            found = measured(regrading, cancellation, seed)
+            found = measure_graders(regrading, cancellation, seed)
             judged = _judged(regrading, labels, cancellation) if labels else []
     except (KeyboardInterrupt, CancelledRunError):
         cancellation.request()
@@ -95,7 +95,7 @@ def _shown(request: RegradeRequest, output_format: str, seed: int, references: P
     return Ended(WEAK if is_weak else MEASURED, row)
 
 
-def measured(regrading: Regrading, cancellation: Cancellation, seed: int = 0) -> list[GraderStrength]:
+def measure_graders(regrading: Regrading, cancellation: Cancellation, seed: int = 0) -> list[GraderStrength]:
     """Return the strength of each grader of a record. Raises ``CancelledRunError``."""
     return regrading.with_trials(cancellation, lambda tasks: list(measure(tasks, cancellation, seed)))
 

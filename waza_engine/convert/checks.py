@@ -8,7 +8,7 @@ from typing import Literal
 
 from waza_engine.graders.file import FileConfig
 from waza_engine.graders.matching.globs import is_glob
-from waza_engine.graders.registry import AnyGrader, create
+from waza_engine.graders.registry import AnyGrader
 from waza_engine.graders.score import ScoreGrader
 from waza_engine.graders.text import OlderTextGrader, TextConfig
 from waza_engine.spec.grader_entry import GraderEntry
@@ -55,11 +55,6 @@ class Condition:
         does = "matches" if self.wanted and self.kind == "matches" else does
         said = does if self.wanted else f"does not {verb}"
         return f"{what} {said}" + (f" “{self.text}”." if self.kind != "exists" else ".")
-
-
-def grader_of(entry: GraderEntry) -> AnyGrader:
-    """Return the grader of an entry. Raises ``GraderError``."""
-    return create(entry)
 
 
 def conditions_of(grader: AnyGrader) -> list[Condition] | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from waza_engine.scaffold.composing import loaded, written
+from waza_engine.scaffold.composing import load_yaml, to_yaml
 from waza_engine.spec.reading.yaml_reader import YamlFile
 
 Path = tuple[str | int, ...]
@@ -64,7 +64,7 @@ def comments_of(file: YamlFile, text: str, tasks: Path, *, single: bool = False)
     head: list[str] = []
     of_tasks: dict[int, list[str]] = {}
     of_graders: dict[tuple[int, str], list[str]] = {}
-    for line, comment in _placed(_comments(loaded(text)), lines):
+    for line, comment in _placed(_comments(load_yaml(text)), lines):
         at = line
         if lines[line].lstrip().startswith("#"):
             # A comment on a line of its own is about what follows.
@@ -84,11 +84,11 @@ def comments_of(file: YamlFile, text: str, tasks: Path, *, single: bool = False)
 
 def yaml_with(data: object, comments: Mapping[Path, Sequence[str]] | None = None) -> str:
     """Return data as YAML with comments above the file (at ``()``) and above items of its lists."""
-    text = written(data)
+    text = to_yaml(data)
     placed = {place: lines for place, lines in (comments or {}).items() if lines}
     if not placed:
         return text
-    root = loaded(text)
+    root = load_yaml(text)
     for place, lines in placed.items():
         said = "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines)
         if not place:
@@ -99,7 +99,7 @@ def yaml_with(data: object, comments: Mapping[Path, Sequence[str]] | None = None
             holder = holder[part]
         depth = sum(isinstance(part, str) for part in place) + sum(isinstance(p, int) for p in place)
         holder.yaml_set_comment_before_after_key(place[-1], before=said, indent=2 * (depth - 1))
-    return written(root)
+    return to_yaml(root)
 
 
 def _tasks(value: object, tasks: Path, *, single: bool) -> Iterator[tuple[Path, Mapping[str, Any]]]:

@@ -17,8 +17,8 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from waza_engine.boundary import is_foreign, resolve_suite_path
-from waza_engine.runs.agent.workspace import WorkspaceError, fixture_directory, source_of_input
-from waza_engine.runs.loading.suite import Suite
+from waza_engine.runs.agent.workspace import WorkspaceError, fixture_directory, prompt_of, source_of_input
+from waza_engine.runs.loading.suite import Suite, SuiteTask
 from waza_engine.spec.foreign_evals import Dialect
 from waza_engine.spec.task_file import InputFile, TaskFile
 
@@ -93,6 +93,29 @@ class Conversion:
             if key not in known and value not in (None, "", (), {}, False):
                 name = "expected_output" if key == "hint" and self.dialect == "evals.json" else key
                 self.lose(path, f"{prefix}{name}", "it has no counterpart")
+
+    def task_and_prompt(
+        self, source: SuiteTask, known: Mapping[str, Collection[str]]
+    ) -> tuple[TaskFile, str] | None:
+        """Return a task and its first prompt, None for one that is left out.
+
+        ``known`` are the keys that a writer reads of the task (``""``) and of its blocks; others are noted.
+        """
+        task = source.task
+        if task is None or not task.enabled:
+            why = source.error if task is None else "it is switched off by `enabled: false`"
+            self.lose(source.path, source.id, why)
+            return None
+        for block, keys in known.items():
+            place = f"{source.id}: {block}." if block else f"{source.id}: "
+            self.lose_others(
+                source.path, place, written_values(getattr(task, block) if block else task), keys
+            )
+        try:
+            return task, prompt_of(task, source.path)
+        except WorkspaceError as error:
+            self.lose(source.path, source.id, str(error))
+            return None
 
     def name_of(self, path: Path) -> str:
         """Return the path of a source file from the folder of the eval file."""

@@ -62,7 +62,7 @@ def convert(
     recording = recording_at(path)
     if recording is not None:
         conversion = converted_recording(recording, to, directory)
-        return _stamped_with(conversion, to or "waza", [conversion.source.path])
+        return _with_stamp(conversion, to or "waza", [conversion.source.path])
     prompts = _prompts_at(path)
     if prompts is not None:
         return _of_prompts(HarnessFiles.around(prompts, grader, adapter), to or "waza", directory)
@@ -88,10 +88,10 @@ def convert(
         raise ConversionError(str(error)) from None
     except FileError as error:
         raise ConversionError(f"{eval_file}: {error.why}.") from None
-    return _stamped_with(conversion, target, _sources(conversion))
+    return _with_stamp(conversion, target, _sources(conversion))
 
 
-def _stamped_with(conversion: Conversion, target: Target, sources: list[Path]) -> Conversion:
+def _with_stamp(conversion: Conversion, target: Target, sources: list[Path]) -> Conversion:
     """Return the conversion with its stamp. Raises ``ConversionError`` when a source cannot be read."""
     conversion.stamp = {
         "from": conversion.from_here(conversion.source.path),
@@ -120,7 +120,7 @@ def _of_prompts(files: HarnessFiles, target: Target, directory: Path) -> Convers
         raise ConversionError(str(error)) from None
     except FileError as error:
         raise ConversionError(f"{files.prompts}: {error.why}.") from None
-    return _stamped_with(conversion, target, files.listed)
+    return _with_stamp(conversion, target, files.listed)
 
 
 def write_conversion(conversion: Conversion, *, force: bool) -> list[Path]:
@@ -136,7 +136,7 @@ def write_conversion(conversion: Conversion, *, force: bool) -> list[Path]:
         try:
             opened_to_read(source, within=within).close()
         except FileError as error:
-            raise _not_copied(source, target, error) from None
+            raise _copy_error(source, target, error) from None
     there = existing_files(copies)
     try:
         for target, source in copies.items():
@@ -174,10 +174,10 @@ def _copy(source: Path, target: Path, within: Boundary, directory: Path) -> None
         if not (target.exists() and target.samefile(source)):
             copy_file(source, target, within=within)
     except OSError as error:
-        raise _not_copied(source, target, error) from None
+        raise _copy_error(source, target, error) from None
 
 
-def _not_copied(source: Path, target: Path, error: OSError) -> ScaffoldError:
+def _copy_error(source: Path, target: Path, error: OSError) -> ScaffoldError:
     why = error.why if isinstance(error, FileError) else error.strerror or str(error)
     return ScaffoldError(f"Nothing was written, for {source} could not be copied to {target}: {why}.")
 
@@ -187,7 +187,7 @@ def changes_since(path: Path, directory: Path) -> list[str]:
 
     Raises ``ConversionError`` when the folder has no such copy.
     """
-    to, sources, written = _stamped(directory)
+    to, sources, written = _read_stamp(directory)
     now: Mapping[str, str]
     if recording_at(path) is not None or _prompts_at(path) is not None:
         # These files are those that were named then.
@@ -203,7 +203,7 @@ def changes_since(path: Path, directory: Path) -> list[str]:
     ]
 
 
-def _stamped(directory: Path) -> tuple[Target, Mapping[str, object], Mapping[str, object]]:
+def _read_stamp(directory: Path) -> tuple[Target, Mapping[str, object], Mapping[str, object]]:
     """Return the format in ``converted.json``, and the digests of the sources and of the written files."""
     stamp = directory / STAMP
     try:

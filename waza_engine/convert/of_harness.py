@@ -76,7 +76,7 @@ def suite_of_prompts(files: HarnessFiles, directory: Path) -> Conversion:
         config |= {"executor": "command", "adapter": ADAPTER}
         if adapter.timeout:
             config["timeout_seconds"] = max(1, -(-int(adapter.timeout) // 1000))
-    exported = _exported(files.grader)
+    exported = _exported_suite(files.grader)
     if files.grader is not None and exported is None:
         name = f"graders/{files.grader.name}"
         conversion.copies[name] = files.grader.absolute()
@@ -129,7 +129,7 @@ def _first_finding(error: ValidationError, row: Row) -> str:
     return sentence(finding, location_of(finding, row.block), as_json=True)
 
 
-def _exported(grader: Path | None) -> Suite | None:
+def _exported_suite(grader: Path | None) -> Suite | None:
     """Return the suite that a grader file runs, None for a grader file of its own."""
     if grader is None or grader.name != GRADER or read_text(grader) != GRADER_TEXT:
         return None

@@ -21,15 +21,15 @@ from waza_engine.convert.checks import (
     conditions_of,
     entries_of,
     expected_conditions,
-    grader_of,
     score_decides,
 )
 from waza_engine.convert.conversion import SUITE_KEYS, Conversion, written_values
 from waza_engine.graders.base import GraderError
 from waza_engine.graders.prompt import PromptConfig
+from waza_engine.graders.registry import create
 from waza_engine.graders.score import ScoreGrader
 from waza_engine.graders.skill_invocation import SkillInvocationConfig
-from waza_engine.runs.agent.workspace import WorkspaceError, files_below, prompt_of
+from waza_engine.runs.agent.workspace import WorkspaceError, files_below
 from waza_engine.runs.loading.suite import SuiteTask
 from waza_engine.runs.trials.triggers import trigger_file, trigger_tests_of
 from waza_engine.spec.task_file import TaskFile
@@ -37,8 +37,10 @@ from waza_engine.spec.trigger_tests import TriggerTests
 from waza_engine.vocabulary import EXPECTED_LISTS
 
 _CONFIG = {"timeout_seconds", "executor"}
-_TASK = {"id", "name", "description", "enabled", "tags", "inputs", "graders", "expected", "context_dir"}
-_JUDGED = {"hint", "reference", "metadata"}
+_TASK = {
+    *("id", "name", "description", "enabled", "tags", "inputs", "graders", "expected", "context_dir"),
+    *("hint", "reference", "metadata"),
+}
 _NO_OTHER = ", and used no skill besides and none more often."
 _WRITTEN = ("evals.json", "triggers.json", "converted.json")
 _MARKERS = ("set_waza_grade_pass", "set_waza_grade_fail")
@@ -70,22 +72,11 @@ def to_evals_json(conversion: Conversion) -> None:
 
 
 def _case(conversion: Conversion, source: SuiteTask) -> Iterator[dict[str, Any]]:
-    task = source.task
-    if task is None or not task.enabled:
-        why = source.error if task is None else "it is switched off by `enabled: false`"
-        conversion.lose(source.path, source.id, why)
+    known = {"": _TASK, "expected": EXPECTED_LISTS, "inputs": {"prompt", "prompt_file", "files"}}
+    read = conversion.task_and_prompt(source, known)
+    if read is None:
         return
-    written = written_values(task)
-    conversion.lose_others(source.path, f"{source.id}: ", written, _TASK | _JUDGED)
-    expected = written_values(task.expected)
-    conversion.lose_others(source.path, f"{source.id}: expected.", expected, set(EXPECTED_LISTS))
-    inputs = written_values(task.inputs)
-    conversion.lose_others(source.path, f"{source.id}: inputs.", inputs, {"prompt", "prompt_file", "files"})
-    try:
-        prompt = prompt_of(task, source.path)
-    except WorkspaceError as error:
-        conversion.lose(source.path, source.id, str(error))
-        return
+    task, prompt = read
     result = task.hint or task.reference or ""
     if task.hint and task.reference:
         conversion.lose(source.path, f"{source.id}: reference", "the `hint` is the expected output")
@@ -137,7 +128,7 @@ def _assertions(conversion: Conversion, source: SuiteTask, task: TaskFile) -> It
         path = source.path if where == "task" else conversion.source.path
         place = f"graders[{index}] `{entry.name or entry.type}`"
         try:
-            grader = grader_of(entry)
+            grader = create(entry)
         except GraderError as error:
             conversion.lose(path, place, str(error))
             continue
@@ -150,19 +141,23 @@ def _assertions(conversion: Conversion, source: SuiteTask, task: TaskFile) -> It
             conversion.lose(path, place, "it is not required, and every assertion is")
         elif conditions is not None:
             for condition in conditions:
-                yield _typed(conversion, path, place, condition, entry.name if len(conditions) == 1 else "")
+                yield _typed_assertion(
+                    conversion, path, place, condition, entry.name if len(conditions) == 1 else ""
+                )
         elif isinstance(grader.config, PromptConfig):
-            yield from _judged(conversion, path, place, grader.config)
+            yield from _judged_sentences(conversion, path, place, grader.config)
         elif isinstance(grader.config, SkillInvocationConfig):
             conversion.lose(path, place, "a judge decides by the tool calls of the agent", "differs")
             yield from _skill_sentences(grader.config)
         else:
             conversion.lose(path, place, f"`{entry.type}` has no counterpart")
     for condition in expected_conditions(task):
-        yield _typed(conversion, source.path, "expected", condition, "")
+        yield _typed_assertion(conversion, source.path, "expected", condition, "")
 
 
-def _typed(conversion: Conversion, path: Path, place: str, condition: Condition, name: str) -> object:
+def _typed_assertion(
+    conversion: Conversion, path: Path, place: str, condition: Condition, name: str
+) -> object:
     if condition.kind == "exists" and not condition.wanted:
         conversion.lose(path, place, "a judge decides that a file does not exist", "differs")
         return condition.sentence
@@ -178,7 +173,7 @@ def _typed(conversion: Conversion, path: Path, place: str, condition: Condition,
     return {key: value for key, value in found.items() if value}
 
 
-def _judged(conversion: Conversion, path: Path, place: str, config: PromptConfig) -> Iterator[str]:
+def _judged_sentences(conversion: Conversion, path: Path, place: str, config: PromptConfig) -> Iterator[str]:
     yield from config.criteria
     text = "\n".join(filter(None, (config.prompt, config.rubric)))
     if text:

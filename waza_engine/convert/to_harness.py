@@ -19,16 +19,17 @@ from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
 from waza_engine.boundary import FileError, suite_boundary
-from waza_engine.convert.checks import entries_of, grader_of
+from waza_engine.convert.checks import entries_of
 from waza_engine.convert.comments import yaml_with
 from waza_engine.convert.conversion import SUITE_KEYS, Conversion, dumped, written_values
 from waza_engine.graders.base import GraderError
 from waza_engine.graders.diff import DiffConfig
 from waza_engine.graders.inline import InlineConfig
 from waza_engine.graders.json_schema import JsonSchemaConfig
+from waza_engine.graders.registry import create
 from waza_engine.graders.skill_invocation import SkillInvocationConfig
 from waza_engine.results.json_values import strings_in
-from waza_engine.runs.agent.workspace import WorkspaceError, fixture_directory, prompt_of
+from waza_engine.runs.agent.workspace import fixture_directory, prompt_of
 from waza_engine.runs.loading.suite import Suite, SuiteTask
 from waza_engine.runs.trials.triggers import has_triggers, trigger_file
 from waza_engine.spec.grader_entry import GraderEntry
@@ -53,8 +54,10 @@ except ImportError:
 grade_standard_input(Path(__file__).with_name("graders.yaml"))
 '''
 _CONFIG = {"executor", "adapter", "trials_per_task", "timeout_seconds"}
-_TASK = {"id", "enabled", "inputs", "graders", "expected", "hint", "reference", "metadata", "timeout_seconds"}
-_ALSO_GRADED = {"name", "description"}
+_TASK = {
+    *("id", "name", "description", "enabled", "tags", "inputs", "graders", "expected"),
+    *("hint", "reference", "metadata", "timeout_seconds"),
+}
 _INPUTS = {"prompt", "prompt_file", "follow_up_prompts"}
 _GRADER_KEYS = {"grader", "timeout", "protocol"}
 _UNKNOWN = ("max_duration_ms", "max_tokens", "duration_ms")
@@ -108,22 +111,10 @@ def to_harness(conversion: Conversion) -> None:
 
 def _prompt(conversion: Conversion, source: SuiteTask) -> str:
     """Return the first prompt of a task, "" for one that is left out."""
-    task = source.task
-    if task is None or not task.enabled:
-        why = source.error if task is None else "it is switched off by `enabled: false`"
-        conversion.lose(source.path, source.id, why)
-        return ""
-    known = {*_TASK, *_ALSO_GRADED, "tags"}
-    conversion.lose_others(source.path, f"{source.id}: ", written_values(task), known)
-    conversion.lose_others(source.path, f"{source.id}: inputs.", written_values(task.inputs), _INPUTS)
-    try:
-        prompt = prompt_of(task, source.path)
-    except WorkspaceError as error:
-        conversion.lose(source.path, source.id, str(error))
-        return ""
-    if not prompt:
+    found = conversion.task_and_prompt(source, {"": _TASK, "inputs": _INPUTS})
+    if found is not None and not found[1]:
         conversion.lose(source.path, source.id, "it has no prompt")
-    return prompt
+    return "" if found is None else found[1]
 
 
 def _only_grader(conversion: Conversion, tasks: Sequence[TaskFile]) -> GraderEntry | None:
@@ -136,7 +127,7 @@ def _only_grader(conversion: Conversion, tasks: Sequence[TaskFile]) -> GraderEnt
         or len(found) != len(tasks)
         or any(entry != first for entry in found)
         or any(dumped(task.expected) for task in tasks)
-        or not isinstance(grader_of(first).config, InlineConfig)
+        or not isinstance(create(first).config, InlineConfig)
         or first.binary
         or not first.required
         or first.config.keys() - _GRADER_KEYS
@@ -198,7 +189,7 @@ def _gradable(
             why = _why_not(entry)
             if not why:
                 _copy(conversion, conversion.source, entry, fixtures)
-                if grader_of(entry).needs_workspace:
+                if create(entry).needs_workspace:
                     needs = "it needs `--workspace-dir`, or the rows are in error"
                     conversion.lose(path, place, needs, "differs")
         except GraderError as error:
@@ -212,7 +203,7 @@ def _gradable(
 
 def _why_not(entry: GraderEntry) -> str:
     """Return why an entry cannot grade what a grader file is given, "" if it can. Raises ``GraderError``."""
-    grader = grader_of(entry)
+    grader = create(entry)
     if grader.judged:
         return "a judge model decides, and a grader file asks none"
     if grader.reviewed or entry.type == MEASURES_JUDGES:
@@ -240,7 +231,7 @@ def copied_graders(
 
 def _copy(conversion: Conversion, suite: Suite, entry: GraderEntry, fixtures: Path) -> None:
     """Add copies of the files that a grader names. Raises ``GraderError`` for one that has no place."""
-    grader, directory = grader_of(entry), suite.directory
+    grader, directory = create(entry), suite.directory
     if not (grader.runs_program or isinstance(grader.config, JsonSchemaConfig | DiffConfig)):
         return
     within = suite_boundary(directory)

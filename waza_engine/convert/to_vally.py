@@ -14,7 +14,6 @@ from waza_engine.convert.checks import (
     conditions_of,
     entries_of,
     expected_conditions,
-    grader_of,
     score_decides,
 )
 from waza_engine.convert.comments import Comments, yaml_with
@@ -23,11 +22,11 @@ from waza_engine.graders.base import GraderError
 from waza_engine.graders.behavior import BehaviorConfig
 from waza_engine.graders.matching.tool_patterns import ToolPattern
 from waza_engine.graders.prompt import PromptConfig
+from waza_engine.graders.registry import create
 from waza_engine.graders.score import ScoreGrader
 from waza_engine.graders.skill_invocation import SkillInvocationConfig
 from waza_engine.graders.tool_constraint import ToolConstraintConfig
 from waza_engine.runs.agent.skills import suite_skills
-from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of
 from waza_engine.runs.loading.suite import SuiteTask
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.pattern_syntax import literal_pattern
@@ -37,8 +36,10 @@ from waza_engine.vocabulary import EXPECTED_LISTS, unique_names
 
 _CONFIG = {"trials_per_task", "timeout_seconds", "executor", "model", "judge_model", "skill_directories"}
 _EFFORTS = {"reasoning_effort", "judge_reasoning_effort", "mcp_servers", "pass_score"}
-_TASK = {"id", "name", "description", "enabled", "tags", "inputs", "graders", "expected", "context_dir"}
-_OF_AGENT = {"timeout_seconds", "skill_directories"}
+_TASK = {
+    *("id", "name", "description", "enabled", "tags", "inputs", "graders", "expected", "context_dir"),
+    *("timeout_seconds", "skill_directories"),
+}
 _INPUTS = {"prompt", "prompt_file", "files", "follow_up_prompts"}
 _LONGEST_NAME = 55
 """Of 60 characters that Vally takes; a number may follow."""
@@ -79,31 +80,20 @@ def to_vally(conversion: Conversion, comments: Mapping[int, Comments], head: lis
         "name": spec.name,
         "description": spec.description,
         "version": spec.version,
-        "defaults": _filled(defaults),
-        "environment": _filled(environment),
+        "defaults": _without_empty(defaults),
+        "environment": _without_empty(environment),
         "scoring": {} if config.pass_score is None else {"threshold": config.pass_score},
         "stimuli": stimuli,
     }
-    conversion.files["eval.yaml"] = yaml_with(_filled(data), places)
+    conversion.files["eval.yaml"] = yaml_with(_without_empty(data), places)
 
 
 def _stimulus(conversion: Conversion, source: SuiteTask, name: str) -> dict[str, Any] | None:
-    task = source.task
-    if task is None or not task.enabled:
-        why = source.error if task is None else "it is switched off by `enabled: false`"
-        conversion.lose(source.path, source.id, why)
+    known = {"": _TASK, "expected": EXPECTED_LISTS, "inputs": _INPUTS}
+    read = conversion.task_and_prompt(source, known)
+    if read is None:
         return None
-    written = written_values(task)
-    conversion.lose_others(source.path, f"{source.id}: ", written, _TASK | _OF_AGENT)
-    expected = written_values(task.expected)
-    conversion.lose_others(source.path, f"{source.id}: expected.", expected, set(EXPECTED_LISTS))
-    inputs = written_values(task.inputs)
-    conversion.lose_others(source.path, f"{source.id}: inputs.", inputs, _INPUTS)
-    try:
-        prompt = prompt_of(task, source.path)
-    except WorkspaceError as error:
-        conversion.lose(source.path, source.id, str(error))
-        return None
+    task, prompt = read
     turns = task.inputs.follow_up_prompts
     rubric: list[str] = []
     graders = list(_graders(conversion, source, task, rubric))
@@ -114,14 +104,14 @@ def _stimulus(conversion: Conversion, source: SuiteTask, name: str) -> dict[str,
     environment = {"files": _files(conversion, source.path, task), "skills": conversion.skill_folders(task)}
     return {
         "origins": [origin for origin, _ in graders],
-        **_filled(
+        **_without_empty(
             {
                 "name": name,
                 "description": task.description or (task.name if task.name != name else ""),
                 **({"turns": [prompt, *turns]} if turns else {"prompt": prompt}),
                 "tags": _tags(conversion, source, task),
                 "timeout": f"{task.timeout_seconds}s" if task.timeout_seconds else "",
-                "environment": _filled(environment),
+                "environment": _without_empty(environment),
                 "rubric": rubric,
                 "graders": named,
             }
@@ -157,7 +147,7 @@ def _graders(
 def _counterparts(
     conversion: Conversion, path: Path, place: str, entry: GraderEntry, rubric: list[str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    grader = grader_of(entry)
+    grader = create(entry)
     config: Any = grader.config
     conditions = conditions_of(grader)
     if conditions is not None:
@@ -167,13 +157,18 @@ def _counterparts(
     elif isinstance(config, SkillInvocationConfig) and config.mode == "any_order":
         yield (
             "skill-invocation",
-            _filled({"required": list(config.required_skills), "disallowed": list(config.forbidden_skills)}),
+            _without_empty(
+                {"required": list(config.required_skills), "disallowed": list(config.forbidden_skills)}
+            ),
         )
     elif isinstance(config, ToolConstraintConfig) and not config.allow_only:
         conversion.lose(path, place, "Vally's patterns of tools do not ignore case", "differs")
         calls = {"required": config.expect_tools, "disallowed": config.reject_tools}
         if any(calls.values()):
-            yield "tool-calls", _filled({key: list(map(_call, listed)) for key, listed in calls.items()})
+            yield (
+                "tool-calls",
+                _without_empty({key: list(map(_call, listed)) for key, listed in calls.items()}),
+            )
         yield from _limits({"turn-count": config.max_turns, "token-budget": config.max_tokens})
     elif isinstance(config, BehaviorConfig) and not (config.required_tools or config.forbidden_tools):
         yield from _limits({"tool-call-count": config.max_tool_calls, "token-budget": config.max_tokens})
@@ -186,7 +181,7 @@ def _counterparts(
         rated = bool(config.rubric) and not config.prompt and not config.criteria
         scoring: dict[str, Any] = {"scoring": "scale_1_5" if rated else "binary"}
         scoring |= {"threshold": 0.75 if config.threshold is None else config.threshold} if rated else {}
-        yield "prompt", _filled({"prompt": text, "model": config.model, **scoring})
+        yield "prompt", _without_empty({"prompt": text, "model": config.model, **scoring})
     elif not isinstance(grader, ScoreGrader):
         conversion.lose(path, place, f"`{entry.type}` with these options has no counterpart")
 
@@ -217,7 +212,7 @@ def _call(entry: str | ToolPattern) -> object:
         if matcher.model_fields_set != {"regex"} or matcher.regex is None:
             raise GraderError(f"`args.{key}` has no counterpart: Vally takes regular expressions")
         args[key] = matcher.regex
-    return _filled(
+    return _without_empty(
         {"name": entry.tool, "command": entry.command_pattern, "path": entry.path_pattern, "args": args}
     )
 
@@ -245,5 +240,5 @@ def _tags(conversion: Conversion, source: SuiteTask, task: TaskFile) -> dict[str
     return {key: values[0] if len(values) == 1 else values for key, values in tags.items()}
 
 
-def _filled(block: Mapping[str, Any]) -> dict[str, Any]:
+def _without_empty(block: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in block.items() if value not in (None, "", [], {}, ())}

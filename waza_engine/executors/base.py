@@ -94,13 +94,13 @@ class ExecutionRequest:
     ``stop_at_skill`` the turn ends as soon as this skill is invoked, which is no error. ``task_id`` and
     ``trial`` (from 1) identify the trial, empty and 0 for triggers and judges; ``follow_ups`` says how many
     more prompts of the same conversation are sure to come. ``commands`` are the programs that are mocked for
-    it. ``watch`` gets every tool call as it begins, from any thread; ``heard`` gets every line that a
-    command-line agent writes.
+    it.
 
-    ``prepared`` is called when the executor has put the agent's own files into the workspace, such as skills.
-    ``asked`` is called right before the agent gets the prompt. ``paid`` gets every answer of a model when it
-    has arrived, from any thread and before the turn goes on: it is paid for, and would be lost if the process
-    is killed.
+    ``on_tool_call`` gets every tool call as it begins, from any thread; ``on_line`` gets every line that a
+    command-line agent writes. ``on_prepared`` is called when the agent's own files, such as skills, are in
+    the workspace, and ``on_prompt`` right before the agent gets the prompt. ``on_answer`` gets every answer
+    of a model when it has arrived, from any thread and before the turn goes on: it is paid for, and would be
+    lost if the process is killed.
     """
 
     prompt: str
@@ -126,11 +126,11 @@ class ExecutionRequest:
     trial: int = 0
     follow_ups: int = 0
     commands: MockedCommands | None = None
-    prepared: Callable[[], None] = ignore
-    watch: Callable[[ToolCall], None] = ignore
-    heard: Callable[[str], None] = ignore
-    paid: Callable[[PaidAnswer], None] = ignore
-    asked: Callable[[], None] = ignore
+    on_prepared: Callable[[], None] = ignore
+    on_tool_call: Callable[[ToolCall], None] = ignore
+    on_line: Callable[[str], None] = ignore
+    on_answer: Callable[[PaidAnswer], None] = ignore
+    on_prompt: Callable[[], None] = ignore
 
     def stops_after(self, invoked: Iterable[SkillInvocation]) -> bool:
         """Return whether the skill is among the invoked ones that ends the turn."""

@@ -89,7 +89,7 @@ def continues_sessions(adapter: AdapterFile) -> bool:
     return adapter.session_mode == "iterative" or adapter.resume is not None
 
 
-def tells_tool_calls(adapter: AdapterFile) -> bool:
+def reports_tool_calls(adapter: AdapterFile) -> bool:
     """Return whether an adapter's events report tool calls."""
     if adapter.extensions.output_mode == "text":
         return False
@@ -290,7 +290,7 @@ class CommandExecutor(Executor):
         self._own_seconds = 0.0 if settings.adapter_file else (self._adapter.timeout or 0) / 1000
         self.warnings = (*map(str, found), *adapter_warnings(path, self._adapter, settings.config.model))
         self.single_turn = "" if continues_sessions(self._adapter) else _SINGLE_TURN
-        self.blind_to_skills = "" if tells_tool_calls(self._adapter) else _BLIND.format(path.name)
+        self.blind_to_skills = "" if reports_tool_calls(self._adapter) else _BLIND.format(path.name)
         usage = self._adapter.extensions.usage
         self.reports_cost = usage is not None and bool(usage.cost_usd)
         self._scope = ProcessScope()
@@ -311,9 +311,9 @@ class CommandExecutor(Executor):
                 if self._adapter.extensions.skills_directory
                 else {}
             ),
-            watch=request.watch,
-            heard=request.heard,
-            paid=request.paid,
+            on_tool_call=request.on_tool_call,
+            on_line=request.on_line,
+            on_answer=request.on_answer,
             model=request.model,
         )
         turn.note("user.message", content=request.prompt)
@@ -327,7 +327,7 @@ class CommandExecutor(Executor):
         turn.close()
         return ExecutionResponse(
             output=turn.output,
-            session=self._remembered(request, history, turn),
+            session=self._store_history(request, history, turn),
             events=turn.events,
             tool_calls=turn.tool_calls,
             skill_invocations=tuple(turn.skills),
@@ -351,7 +351,7 @@ class CommandExecutor(Executor):
         if request.session is None:
             workdir.mkdir(parents=True, exist_ok=True)
             prepare_workdir(adapter, request, workdir, self._suite)
-            request.prepared()
+            request.on_prepared()
         with self._mcp_config(request) as mcp_config:
             arguments = arguments_of(
                 adapter,
@@ -413,7 +413,7 @@ class CommandExecutor(Executor):
             )
         return ()
 
-    def _remembered(self, request: ExecutionRequest, history: tuple[PastTurn, ...], turn: Turn) -> str:
+    def _store_history(self, request: ExecutionRequest, history: tuple[PastTurn, ...], turn: Turn) -> str:
         """Store the conversation, and return its name for the next turn."""
         named = "" if self._adapter.session_mode == "iterative" else turn.session
         session = named or request.session or f"{_UNNAMED}{next(self._numbers)}"
@@ -459,7 +459,7 @@ def _adapter_path(settings: ExecutorSettings, within: Boundary) -> Path:
             "such as `adapters/claude.json`"
         )
     try:
-        path = _told_plainly(within.first(written, [suite / written], "config.adapter"))
+        path = _without_parents(within.first(written, [suite / written], "config.adapter"))
     except FileError as error:
         raise ExecutorError(error.why) from None
     if not path.exists():
@@ -491,7 +491,7 @@ def _not_started(program: str, error: OSError | ValueError) -> str:
     return f"the program `{program}` cannot be started: {error.strerror or 'unknown reason'}"
 
 
-def _told_plainly(path: Path) -> Path:
+def _without_parents(path: Path) -> Path:
     """Return a path without the `..` that was written, if that leads to the same file."""
     plain = Path(os.path.normpath(path))
     try:

@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypedDict, cast
+from typing import Any, TypedDict, cast, get_args
 
 from copilot import CopilotClient
 from copilot.generated.rpc import PermissionDecisionReject
@@ -46,10 +46,9 @@ from waza_engine.executors.copilot.runtime import CopilotProvider, Runtime, find
 from waza_engine.executors.registry import register
 from waza_engine.graders.judge import AgentTool
 from waza_engine.mcp.event_loop import LoopThread
+from waza_engine.spec.eval_config import Effort
 from waza_engine.vocabulary import CANCELLED, ModelUsage, Usage, token_counts
 
-Effort = Literal["low", "medium", "high", "xhigh", "max"]
-_EFFORTS: tuple[Effort, ...] = ("low", "medium", "high", "xhigh", "max")
 # Each open session keeps its shells and MCP servers; one that was put aside is read from the disk again.
 _MOST_IDLE = 16
 _REQUEST_SECONDS = 1.0
@@ -113,9 +112,9 @@ class Sessions:
     async def using(self, request: ExecutionRequest) -> AsyncGenerator[OpenSession]:
         """Hold the session of a request during its turn. Raises ``ExecutorError``."""
         if request.session:
-            found = self._open.get(request.session) or await self._continued(request)
+            found = self._open.get(request.session) or await self._resume_session(request)
         else:
-            found = await self._opened(request)
+            found = await self._open_session(request)
         self._open.setdefault(found.id, found)
         try:
             async with found.lock:
@@ -126,15 +125,15 @@ class Sessions:
         finally:
             if request.ephemeral and not request.session:
                 await self._delete(found)
-            await self._put_aside()
+            await self._close_idle()
 
-    async def _opened(self, request: ExecutionRequest) -> OpenSession:
+    async def _open_session(self, request: ExecutionRequest) -> OpenSession:
         options = self._options(request)
         with self._or_refuse("opened no session"):
             session = await self._client.create_session(on_permission_request=_allow, **options)
         return OpenSession(session, request.model, bool(request.tools))
 
-    async def _continued(self, request: ExecutionRequest) -> OpenSession:
+    async def _resume_session(self, request: ExecutionRequest) -> OpenSession:
         options = self._options(request)
         name = request.session or ""
         with self._or_refuse(f"cannot continue the session `{name}`"):
@@ -158,7 +157,7 @@ class Sessions:
         with contextlib.suppress(Exception):
             await asyncio.wait_for(self._client.delete_session(found.id), _REQUEST_SECONDS)
 
-    async def _put_aside(self) -> None:
+    async def _close_idle(self) -> None:
         idle = [found for found in self._open.values() if not found.lock.locked()]
         for found in idle[: max(0, len(idle) - _MOST_IDLE)]:
             self._open.pop(found.id, None)
@@ -278,12 +277,11 @@ def _texts(value: object) -> dict[str, str]:
 
 
 def _effort(written: str) -> Effort:
-    for known in _EFFORTS:
-        if known == written:
-            return known
-    raise ExecutorError(
-        f"`{written}` is no reasoning effort; write one of {', '.join(f'`{known}`' for known in _EFFORTS)}"
-    )
+    known = get_args(Effort)
+    if written not in known:
+        listed = ", ".join(f"`{each}`" for each in known)
+        raise ExecutorError(f"`{written}` is no reasoning effort; write one of {listed}")
+    return cast("Effort", written)
 
 
 _STOP_SECONDS = 1.0
@@ -324,7 +322,7 @@ class CopilotExecutor(Executor):
         ``ExecutorError`` when the agent cannot be used.
         """
         turn = _Turn(request, self._provider)
-        done = self._thread.submit(self._carry_out(turn))
+        done = self._thread.submit(self._execute(turn))
         self._under_way.add(done)
 
         def cancel() -> None:
@@ -356,15 +354,15 @@ class CopilotExecutor(Executor):
             for runtime in self._runtimes:
                 runtime.kill()
 
-    async def _carry_out(self, turn: _Turn) -> None:
+    async def _execute(self, turn: _Turn) -> None:
         request = turn.request
         try:
             async with asyncio.timeout(request.timeout_seconds):
                 runtime, sessions = await self._running(request)
                 async with asyncio.timeout(request.first_event_timeout_seconds or None) as silence:
-                    await turn.carry_out(runtime, sessions, silence)
+                    await turn.execute(runtime, sessions, silence)
         except TimeoutError:
-            if turn.heard.is_set() or not request.first_event_timeout_seconds:
+            if turn.begun.is_set() or not request.first_event_timeout_seconds:
                 turn.error = f"the agent did not finish within {in_seconds(request.timeout_seconds)}"
             else:
                 seconds = min(request.first_event_timeout_seconds, request.timeout_seconds)
@@ -393,9 +391,9 @@ class _Turn:
     def __init__(self, request: ExecutionRequest, provider: CopilotProvider | None) -> None:
         self.request = request
         self.error = ""
-        self.heard = asyncio.Event()
+        self.begun = asyncio.Event()
         self._provider = provider
-        self._record = TurnRecord(request.watch, request.paid)
+        self._record = TurnRecord(request.on_tool_call, request.on_answer)
         self._session = request.session or ""
         self._totals: Usage | None = None
         self._over = asyncio.Event()
@@ -417,14 +415,14 @@ class _Turn:
             error=self.error or None,
         )
 
-    async def carry_out(self, runtime: Runtime, sessions: Sessions, silence: asyncio.Timeout) -> None:
+    async def execute(self, runtime: Runtime, sessions: Sessions, silence: asyncio.Timeout) -> None:
         """Send the prompt and wait until the agent is idle. ``silence`` ends with its first event.
 
         Raises ``ExecutorError`` when there is no session for it.
         """
         async with sessions.using(self.request) as found:
             self._session = found.id
-            withdraw = found.session.on(self._hear)
+            withdraw = found.session.on(self._handle)
             try:
                 await self._converse(found.session, runtime, silence)
             finally:
@@ -442,20 +440,20 @@ class _Turn:
                 await _first_of(runtime.died, seconds=_GRACE_SECONDS)
             self.error = _DIED if runtime.died.is_set() else f"the agent takes no prompt: {error}"
             return
-        await _first_of(self.heard, runtime.died)
+        await _first_of(self.begun, runtime.died)
         silence.reschedule(None)
         await _first_of(self._over, runtime.died)
         if self._record.error:
             # The agent reports details of its failure immediately.
             await _first_of(self._idle, runtime.died, seconds=_GRACE_SECONDS)
-            self.error = self._told_error()
+            self.error = self._error_message()
         elif runtime.died.is_set() and not self._over.is_set():
             self.error = _DIED
         else:
             self.error = self._broken_server()
 
-    def _hear(self, event: SessionEvent) -> None:
-        self.heard.set()
+    def _handle(self, event: SessionEvent) -> None:
+        self.begun.set()
         if event.type is SessionEventType.UNKNOWN:
             return
         document = cast("Any", event).to_dict()
@@ -488,7 +486,7 @@ class _Turn:
         why = " ".join(broken[name].split()).rstrip(".") or "the agent does not say why"
         return f"the MCP server `{name}` did not start: {why}"
 
-    def _told_error(self) -> str:
+    def _error_message(self) -> str:
         record, provider = self._record, self._provider
         if provider is not None and record.status_code in (401, 403):
             message = f"the provider at `{provider.host}` refused the key (HTTP {record.status_code})"

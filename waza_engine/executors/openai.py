@@ -153,7 +153,7 @@ class OpenAIExecutor(Executor):
         messages = self._conversation(request)
         session = request.session or f"openai-{uuid4().hex[:12]}"
         deadline = time.monotonic() + request.timeout_seconds
-        with self._braked(cancellation) as brake:
+        with self._stoppable(cancellation) as brake:
             tools = self._tools(request, brake, deadline)
             turn = Turn(self._connection, request, messages, tools, brake, deadline)
             try:
@@ -185,7 +185,7 @@ class OpenAIExecutor(Executor):
         self._connection.close()
 
     @contextmanager
-    def _braked(self, cancellation: Cancellation) -> Generator[Brake]:
+    def _stoppable(self, cancellation: Cancellation) -> Generator[Brake]:
         """Give the brake of a turn: pulled when the run is cancelled, and when the turn is over."""
         brake = Brake()
         with self._lock:

@@ -81,14 +81,14 @@ _registered: dict[str, Callable[[ExecutorSettings], Executor]] = {}
 def register(executor: ClassT) -> ClassT:
     """Class decorator: make an executor known by its ``name``, one of ``EXECUTORS``.
 
-    It is made of its settings alone, and raises ``ExecutorError`` when it is not to be had here.
+    It takes its settings alone, and raises ``ExecutorError`` when it cannot be used here.
     """
     _registered[executor.name] = cast("Callable[[ExecutorSettings], Executor]", executor)
     return executor
 
 
 def create_executor(name: str, settings: ExecutorSettings) -> Executor:
-    """Return a new executor. Raises ``ExecutorError`` for a name that is unknown or not to be had here."""
+    """Return a new executor. Raises ``ExecutorError`` for one that is unknown or cannot be used here."""
     if name not in EXECUTORS:
         known = ", ".join(f"`{known}`" for known in EXECUTORS)
         wrong = f"`{name}` is not an executor" if name else "`executor` is empty"

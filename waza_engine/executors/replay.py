@@ -156,8 +156,8 @@ def load_answers(recording: str, suite_directory: Path, eval_file: str) -> Recor
     except FileError as error:
         raise ExecutorError(error.why) from None
     if path.is_dir():
-        places = _dated(filter(within.holds, path.rglob("*.json")))
-        files = (file for place in places if (file := _tried(place)) is not None)
+        places = _newest_first(filter(within.holds, path.rglob("*.json")))
+        files = (file for place in places if (file := _file_or_none(place)) is not None)
     else:
         try:
             files = iter([_file(path)])
@@ -178,8 +178,8 @@ def _newest(suite_directory: Path, eval_file: str) -> Iterator[RecordedFile]:
     places = [*results_directory(suite_directory).glob("*.json")]
     places += [*(suite_directory / "results").rglob("*.json")]
     places += [place for name in _UPSTREAM if (place := suite_directory / name).is_file()]
-    for place in _dated(filter(suite_boundary(suite_directory).holds, places)):
-        file = _tried(place)
+    for place in _newest_first(filter(suite_boundary(suite_directory).holds, places)):
+        file = _file_or_none(place)
         if file is None or (eval_file and file.eval_file not in ("", eval_file)):
             continue
         # A replay adds nothing to its source.
@@ -187,7 +187,7 @@ def _newest(suite_directory: Path, eval_file: str) -> Iterator[RecordedFile]:
             yield file
 
 
-def _dated(places: Iterator[Path]) -> list[Path]:
+def _newest_first(places: Iterator[Path]) -> list[Path]:
     """Return the newest files, the newest first."""
     dated: list[tuple[float, str, Path]] = []
     for place in places:
@@ -199,7 +199,7 @@ def _dated(places: Iterator[Path]) -> list[Path]:
     return [place for *_, place in sorted(dated, reverse=True)[:_MOST_LISTED]]
 
 
-def _tried(path: Path) -> RecordedFile | None:
+def _file_or_none(path: Path) -> RecordedFile | None:
     try:
         return _file(path)
     except RecordingError:
@@ -256,7 +256,7 @@ def _transcript(path: Path, document: Block) -> RecordedFile:
         "transcript": events[starts[-1] :] if starts else events,
         "session_digest": document.get("session"),
         "validations": document.get("validations"),
-        "duration_ms": document.get("duration_ms") if len(starts) < 2 else _took_ms(events[starts[-1] :]),
+        "duration_ms": document.get("duration_ms") if len(starts) < 2 else _duration_ms(events[starts[-1] :]),
         "error_msg": document.get("error_msg"),
     }
     return _single(path, str(document.get("task_id")), run)
@@ -305,7 +305,7 @@ def _skills_of(trial: TrialOutcome) -> list[SkillInvocation]:
     ]
 
 
-def _took_ms(events: Sequence[Any]) -> int:
+def _duration_ms(events: Sequence[Any]) -> int:
     times = [moment(found) for event in events if isinstance(found := find("$.timestamp", event), str)]
     return round((max(times) - min(times)).total_seconds() * 1000) if times else 0
 
@@ -370,7 +370,7 @@ def _answer(trial: TrialOutcome, turn: int, start: int, request: ExecutionReques
     end = _end_of_turn(events, start) if request.follow_ups else len(events)
     calls, skills = _done_in(trial, start, end)
     return ExecutionResponse(
-        output=trial.output if end == len(events) else _said(events[start:end]),
+        output=trial.output if end == len(events) else _messages(events[start:end]),
         session=f"replay-{turn}-{end}",
         events=tuple(events[start:end]),
         tool_calls=calls,
@@ -433,7 +433,7 @@ def _done_in(
     )
 
 
-def _said(events: Sequence[Mapping[str, Any]]) -> str:
+def _messages(events: Sequence[Mapping[str, Any]]) -> str:
     texts = [event.get("content") for event in events if event.get("type") == "assistant.message"]
     return "\n".join(text for text in texts if isinstance(text, str) and text)
 

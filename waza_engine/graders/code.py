@@ -106,13 +106,13 @@ class CodeGrader(Grader[CodeConfig]):
         return verdict_of_checks(
             checks,
             all_passed="All assertions passed",
-            **_nothing_said(assertions, outcomes),
+            **_unjudged(assertions, outcomes),
             total_assertions=len(checks),
             passed_assertions=sum(check.passed for check in checks),
         )
 
 
-def _nothing_said(assertions: Sequence[str], outcomes: Sequence[AssertionOutcome]) -> dict[str, object]:
+def _unjudged(assertions: Sequence[str], outcomes: Sequence[AssertionOutcome]) -> dict[str, object]:
     """Return why all untrue assertions failed to evaluate, {} if one of them was evaluated."""
     untrue = [(text, out) for text, out in zip(assertions, outcomes, strict=True) if not out.passed]
     if not untrue or any(out.error is None for _, out in untrue):

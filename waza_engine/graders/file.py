@@ -15,7 +15,7 @@ from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdi
 from waza_engine.graders.matching.globs import is_glob, matching_paths
 from waza_engine.graders.paths import is_there, leads_outside, workspace_path
 from waza_engine.graders.registry import register
-from waza_engine.graders.text import nothing_said, pattern_check, why_invalid
+from waza_engine.graders.text import pattern_check, unjudged_if_invalid, why_invalid
 from waza_engine.spec.block import Given, misspelt
 from waza_engine.spec.fields import ListOf, PatternList, PlainText, Switch, WorkspacePathList, kind
 from waza_engine.vocabulary import Check
@@ -158,7 +158,7 @@ class FileGrader(Grader[FileConfig]):
             checks,
             all_passed="All file checks passed",
             **config.model_dump(mode="json"),
-            **nothing_said(checks, patterns),
+            **unjudged_if_invalid(checks, patterns),
             workspace_dir=str(workspace),
         )
 

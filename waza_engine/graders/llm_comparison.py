@@ -11,7 +11,7 @@ from waza_engine.graders.judging.judges import JudgedConfig, limit_seconds
 from waza_engine.graders.judging.ratings import (
     DEFAULT_THRESHOLD,
     Rating,
-    asked,
+    ask_for_rating,
     rating_details,
     section,
     task_and_answer,
@@ -92,7 +92,7 @@ class LlmComparisonGrader(Grader[LlmComparisonConfig]):
         )
         scale = linear(1, 5)
         rating = Rating(Rubric(_QUESTION, rating_field="score"), model=self.config.model)
-        reply, response = asked(rating, prompt, scale, context)
+        reply, response = ask_for_rating(rating, prompt, scale, context)
         score = scale.score(reply.rating)
         passed = score >= DEFAULT_THRESHOLD if reply.passed is None else reply.passed
         rated = f"Rated {reply.rating:g} on the scale {scale.text}"

@@ -29,10 +29,10 @@ from waza_engine.graders.judging.verdicts import (
     CriteriaBox,
     JudgeConfig,
     VerdictBox,
-    compared,
-    decided,
+    combine_votes,
     names_tools,
-    question,
+    pairwise_question,
+    verdict_of_choices,
 )
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Conflict, Discouraged, Given, misspelt
@@ -254,20 +254,20 @@ class PromptGrader(Grader[PromptConfig]):
             return self._vote(rubric, context)
         rates = rubric is not None and self._rates(rubric) and not self._compares(context)
         votes = [self._vote(rubric, context) for _ in range(panel.votes)]
-        return decided(votes, panel.aggregate, self._threshold if rates else None)
+        return combine_votes(votes, panel.aggregate, self._threshold if rates else None)
 
     def _compares(self, context: GradingContext) -> bool:
         return self.config.mode == "pairwise" and context.baseline_output is not None
 
     def _vote(self, rubric: Rubric | None, context: GradingContext) -> Verdict:
         if self._compares(context):
-            return self._compared(rubric, context)
+            return self._compare(rubric, context)
         if self.config.criteria:
-            verdict = self._checked(rubric, context)
+            verdict = self._check_criteria(rubric, context)
         elif rubric is not None and self._rates(rubric):
-            verdict = self._rated(rubric, context)
+            verdict = self._rate(rubric, context)
         else:
-            verdict = self._judged(rubric, context)
+            verdict = self._judge(rubric, context)
         if self.config.mode == "pairwise":
             note = "judged on its own, for there is no answer of a baseline run to compare with"
             details = {**verdict.details, "mode": "independent", "notes": [note]}
@@ -291,7 +291,7 @@ class PromptGrader(Grader[PromptConfig]):
             return False
         return not rubric.verdicts or (rubric.scale is not None and bool(self.config.written_rating_keys))
 
-    def _rated(self, rubric: Rubric, context: GradingContext) -> Verdict:
+    def _rate(self, rubric: Rubric, context: GradingContext) -> Verdict:
         config = self.config
         rating = Rating(
             rubric=rubric,
@@ -308,18 +308,18 @@ class PromptGrader(Grader[PromptConfig]):
     def _threshold(self) -> float:
         return DEFAULT_THRESHOLD if self.config.threshold is None else self.config.threshold
 
-    def _judged(self, rubric: Rubric | None, context: GradingContext) -> Verdict:
+    def _judge(self, rubric: Rubric | None, context: GradingContext) -> Verdict:
         prompt = self._verdict_question(rubric, context)
         box = VerdictBox()
         response = self._ask(prompt, context, box, continue_session=self.config.continue_session)
-        if not box.given and not without_thoughts(response).strip():
+        if not box.has_verdict and not without_thoughts(response).strip():
             raise GraderError(f"{NO_REPLY}, and no verdict")
         details: dict[str, Any] = {"response": response, "prompt": prompt}
         if rubric is not None:
             details["rubric"] = rubric.details
         return box.verdict(**details)
 
-    def _checked(self, rubric: Rubric | None, context: GradingContext) -> Verdict:
+    def _check_criteria(self, rubric: Rubric | None, context: GradingContext) -> Verdict:
         criteria = self.config.criteria
         box = CriteriaBox(criteria)
         parts = [self._criteria(rubric)]
@@ -346,21 +346,21 @@ class PromptGrader(Grader[PromptConfig]):
         texts = (self.config.prompt or "", "" if rubric is None else rubric.text)
         return "\n\n".join(text for text in texts if text)
 
-    def _compared(self, rubric: Rubric | None, context: GradingContext) -> Verdict:
+    def _compare(self, rubric: Rubric | None, context: GradingContext) -> Verdict:
         listed = "\n".join(f"- {criterion}" for criterion in self.config.criteria)
         criteria = "\n\n".join(filter(None, (self._criteria(rubric), listed)))
         first, second = ChoiceBox(skill_is="B"), ChoiceBox(skill_is="A")
-        prompt = question(criteria, context, skill_is="B")
+        prompt = pairwise_question(criteria, context, skill_is="B")
         responses = [
             self._ask(prompt, context, first),
-            self._ask(question(criteria, context, skill_is="A"), context, second),
+            self._ask(pairwise_question(criteria, context, skill_is="A"), context, second),
         ]
-        if not (first.given or second.given or any(map(without_thoughts, responses))):
+        if not (first.has_verdict or second.has_verdict or any(map(without_thoughts, responses))):
             raise GraderError(f"{NO_REPLY}, and no choice")
         details: dict[str, Any] = {"prompt": prompt, "response": "\n\n".join(filter(None, responses))}
         if rubric is not None:
             details["rubric"] = rubric.details
-        return compared(first.choice, second.choice, **details)
+        return verdict_of_choices(first.choice, second.choice, **details)
 
     def _ask(
         self,
@@ -384,7 +384,7 @@ class PromptGrader(Grader[PromptConfig]):
                 reasoning_effort=self.config.reasoning_effort,
             )
         except JudgeError as error:
-            if not box.given or isinstance(error, UnusableReplyError):
+            if not box.has_verdict or isinstance(error, UnusableReplyError):
                 raise without_judge(error) from None
             return ""
 

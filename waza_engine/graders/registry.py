@@ -16,9 +16,9 @@ from typing import Any, TypeVar, cast
 from pydantic import ValidationError
 
 from waza_engine.graders.base import Grader, GraderConfig, GraderError
-from waza_engine.spec.block import one_of
 from waza_engine.spec.explain import location_of, sentence, without_echoes
 from waza_engine.spec.limits import first_version_advice
+from waza_engine.spelling import listed
 from waza_engine.terminal import printing_beside
 
 BUILT_IN_TYPES = (
@@ -83,7 +83,7 @@ def grader_type(name: str) -> type[AnyGrader]:
     custom = custom_types()
     if name in custom:
         return custom[name]
-    known = f"`{name}` is not a grader type; write {one_of((*BUILT_IN_TYPES, *custom))}"
+    known = f"`{name}` is not a grader type; write {listed((*BUILT_IN_TYPES, *custom))}"
     raise GraderError("; ".join([known, *plugin_problems()]))
 
 
@@ -155,7 +155,7 @@ def plugin_problems() -> tuple[str, ...]:
         try:
             with printing_beside():
                 plugin.load()
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - somebody else's must not cost the others
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a broken plug-in must not cost the others
             reason = first_version_advice(str(error)) or f"{type(error).__name__}: {error}"
             problems.append(f"the plug-in `{plugin.name}` ({plugin.value}) cannot be loaded: {reason}")
     return tuple(problems)

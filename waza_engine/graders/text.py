@@ -10,7 +10,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from waza_engine.graders.base import ConfigT, Grader, GraderConfig, GradingContext, Verdict, verdict_of_checks
-from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
+from waza_engine.graders.matching.patterns import PatternError, check_syntax, is_match
 from waza_engine.graders.matching.strings import line_end_advice, lowered, quoted
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given, misspelt
@@ -154,7 +154,7 @@ class TextGrader(Grader[TextConfig]):
             checks,
             all_passed="All text checks passed",
             **config.model_dump(mode="json"),
-            **nothing_said(checks, patterns),
+            **unjudged_if_invalid(checks, patterns),
         )
 
 
@@ -193,7 +193,9 @@ class OlderTextGrader(Grader[ConfigT]):
         return replace(verdict, checks=checks, details=details)
 
 
-def nothing_said(checks: Sequence[Check], patterns: Mapping[tuple[str | int, ...], str]) -> dict[str, object]:
+def unjudged_if_invalid(
+    checks: Sequence[Check], patterns: Mapping[tuple[str | int, ...], str]
+) -> dict[str, object]:
     """Return why no failed check judges the answer, {} if one does: their patterns are invalid."""
     failed = [check for check in checks if not check.passed]
     if not failed or not all(why_invalid(patterns.get(check.path, "")) for check in failed):
@@ -221,14 +223,14 @@ def pattern_check(
     """Search a pattern. ``of`` names the searched file in messages; an invalid pattern always fails."""
     where = f"{of}: " if of else ""
     try:
-        present = found(pattern, text)
+        present = is_match(pattern, text)
     except PatternError as error:
         return Check(path, False, f"{where}{error}")
     if present == wanted:
         return Check(path, True)
     if not wanted:
         return Check(path, False, f"{where}the forbidden pattern matches: `{pattern}`")
-    ends = line_end_advice(text, partial(found, pattern), ", so allow `\\r?`")
+    ends = line_end_advice(text, partial(is_match, pattern), ", so allow `\\r?`")
     return Check(path, False, f"{where}no match for the pattern `{pattern}`{ends}")
 
 

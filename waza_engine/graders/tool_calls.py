@@ -12,7 +12,7 @@ from waza_engine.counting import counted
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.behavior import at_most, tool_name_checks
 from waza_engine.graders.matching.matchers import matches
-from waza_engine.graders.matching.patterns import PatternError, found
+from waza_engine.graders.matching.patterns import PatternError, is_match
 from waza_engine.graders.matching.tool_patterns import (
     ExpectedCall,
     check_call,
@@ -201,7 +201,7 @@ def _checks(config: ToolCallsConfig, calls: Sequence[ToolCall]) -> list[Check]:
 def _complaint(expected: ExpectedCall, calls: Sequence[ToolCall]) -> str:
     """Return why no call is as expected, or nothing when one is."""
     try:
-        named = [call for call in calls if found(expected.tool, call.name, ignore_case=True)]
+        named = [call for call in calls if is_match(expected.tool, call.name, ignore_case=True)]
     except PatternError as error:
         return str(error)
     if any(matches(call, expected.args) for call in named):
@@ -241,7 +241,7 @@ def _values_line(call: ToolCall) -> str:
 def _pattern_check(path: tuple[str | int, ...], entry: Any, lines: Sequence[str], *, wanted: bool) -> Check:
     pattern = entry.pattern if isinstance(entry, CallPattern) else str(entry)
     try:
-        present = any(found(pattern, line, ignore_case=True) for line in lines)
+        present = any(is_match(pattern, line, ignore_case=True) for line in lines)
     except PatternError as error:
         return Check(path, False, str(error))
     complaint = "no tool call matches" if wanted else "a tool call matches the forbidden pattern"

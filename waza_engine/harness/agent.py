@@ -205,7 +205,7 @@ class Agent:
         limit = self._options.timeout or prompt.timeout or self.milliseconds or DEFAULT_MILLISECONDS
         first, *further = prompt.turns
         request = ExecutionRequest(
-            first, directory, timeout_seconds=limit / 1000, heard=heard, task_id=prompt.id
+            first, directory, timeout_seconds=limit / 1000, on_line=heard, task_id=prompt.id
         )
         try:
             talk = converse(

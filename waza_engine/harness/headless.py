@@ -144,7 +144,7 @@ class Headless(LineConnection):
             session.cwd,
             timeout_seconds=milliseconds / 1000,
             session=session.conversation,
-            heard=heard,
+            on_line=heard,
         )
         try:
             response = self._agent.execute(request, cancellation)

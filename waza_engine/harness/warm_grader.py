@@ -39,7 +39,7 @@ class WarmGrader:
         self._program = self._worker_program()
         if self._program is not None and is_module(file):
             try:
-                finished = self._asked({"stdin": None})
+                finished = self._answer_of_worker({"stdin": None})
                 if finished is not None:
                     answer_of_file(file, finished, timeout_seconds=timeout_seconds)
             except UnusableAnswerError:
@@ -48,7 +48,7 @@ class WarmGrader:
 
     def ask(self, stdin: str, workspace: Path | None) -> object:
         """Return the JSON value with which the file answers an input. Raises ``UnusableAnswerError``."""
-        finished = self._asked({"stdin": stdin, "workspace": str(workspace or "")})
+        finished = self._answer_of_worker({"stdin": stdin, "workspace": str(workspace or "")})
         if finished is None:
             finished = run_program(
                 self._command,
@@ -80,7 +80,7 @@ class WarmGrader:
             environment=os.environ,
         )
 
-    def _asked(self, request: Mapping[str, str | None]) -> Finished | None:
+    def _answer_of_worker(self, request: Mapping[str, str | None]) -> Finished | None:
         """Return how the file ended in its warm process; None when only a process of its own can tell."""
         if self._program is None:
             return None

@@ -14,7 +14,7 @@ from waza_engine.graders.matching.nearest import (
     nearest_text,
     occurrences_of,
 )
-from waza_engine.graders.matching.patterns import PatternError, found_at
+from waza_engine.graders.matching.patterns import PatternError, find_first
 from waza_engine.graders.matching.strings import quoted, shortened
 from waza_engine.lab.insight import MOST_LINES, Excerpt, Explanation
 
@@ -22,7 +22,7 @@ _MOST_TOOLS = 12
 _GREATEST = 10.0**12
 
 
-def explained_text(
+def explain_text(
     wanted: str, text: str, *, ignore_case: bool = True, wherein: str = "the answer"
 ) -> Explanation:
     """Explain whether a string occurs in another one."""
@@ -41,12 +41,12 @@ def explained_text(
     )
 
 
-def explained_pattern(
+def explain_pattern(
     pattern: str, text: str, *, ignore_case: bool = False, wherein: str = "the answer"
 ) -> Explanation:
     """Explain whether a pattern occurs in a string."""
     try:
-        place = found_at(pattern, text, ignore_case=ignore_case)
+        place = find_first(pattern, text, ignore_case=ignore_case)
     except PatternError as error:
         return Explanation("!", (str(error),))
     if place is not None:
@@ -70,7 +70,7 @@ def explained_pattern(
     return _absent(text, wherein, "no match, nor of any part of it, in {}")
 
 
-def explained_limit(observed: float, limit: float, unit: str, *, least: bool = False) -> Explanation:
+def explain_limit(observed: float, limit: float, unit: str, *, least: bool = False) -> Explanation:
     """Explain a number against the most that is allowed, or the least."""
     over = limit - observed if least else observed - limit
     bound = "at least" if least else "at most"
@@ -81,7 +81,7 @@ def explained_limit(observed: float, limit: float, unit: str, *, least: bool = F
     return Explanation(_number(observed), (sentence,), weight=min(_GREATEST, max(-_GREATEST, over)))
 
 
-def explained_sequence(wanted: Sequence[str], actual: Sequence[str], what: str) -> Explanation:
+def explain_sequence(wanted: Sequence[str], actual: Sequence[str], what: str) -> Explanation:
     """Explain a sequence of names against the real one, in lines that align them."""
     matcher = SequenceMatcher(None, list(wanted), list(actual), autojunk=False)
     lines: list[str] = []
@@ -95,7 +95,7 @@ def explained_sequence(wanted: Sequence[str], actual: Sequence[str], what: str) 
     return Explanation(_row(actual), (sentence,), lines=_few(lines), weight=1 - matcher.ratio())
 
 
-def explained_name(name: str, used: Sequence[str], what: str) -> Explanation:
+def explain_name(name: str, used: Sequence[str], what: str) -> Explanation:
     """Explain whether a name is one of those that were used, and which there were."""
     count = used.count(name)
     times = f"{name} {'once' if count == 1 else f'{count} times'}" if count else f"no {name}"
@@ -108,7 +108,7 @@ def explained_name(name: str, used: Sequence[str], what: str) -> Explanation:
     return Explanation(f"{count}×", sentences, weight=float(bool(hint)) + (0.5 if used else 0.0))
 
 
-def explained_difference(wanted: str, actual: str) -> Explanation:
+def explain_difference(wanted: str, actual: str) -> Explanation:
     """Explain how two multi-line strings differ."""
     if wanted == actual:
         return Explanation("the same", ("it is the same",))

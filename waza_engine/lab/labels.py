@@ -121,9 +121,9 @@ def _case(block: Block, identifier: str, name: str, folder: Path) -> LabelledCas
         raise LabelsError(f"{name} must have either `authored_input` or `snapshot`, the file of its answer.")
     checks = tuple(_checks(block, name))
     if "snapshot" in block:
-        answer, left_out = _recorded(text_of(block["snapshot"]), task, name, folder)
+        answer, left_out = _recorded_answer(text_of(block["snapshot"]), task, name, folder)
     else:
-        answer, left_out = _authored(block_of(block, "authored_input"), name, folder)
+        answer, left_out = _authored_answer(block_of(block, "authored_input"), name, folder)
     return LabelledCase(identifier, task, classification, checks, answer, left_out)
 
 
@@ -136,7 +136,7 @@ def _checks(block: Block, name: str) -> Iterator[LabelledCheck]:
         yield LabelledCheck(grader, passed, check.get("scope") == "checkpoint")
 
 
-def _authored(written: Block, name: str, folder: Path) -> tuple[str, str]:
+def _authored_answer(written: Block, name: str, folder: Path) -> tuple[str, str]:
     """Return the hand-written answer, or why there is none."""
     place, digest = text_of(written.get("path")), text_of(written.get("document_sha256"))
     if not place or not digest:
@@ -156,7 +156,7 @@ def _authored(written: Block, name: str, folder: Path) -> tuple[str, str]:
     return _text(answer, what, "payload.output"), ""
 
 
-def _recorded(place: str, task: str, name: str, folder: Path) -> tuple[str, str]:
+def _recorded_answer(place: str, task: str, name: str, folder: Path) -> tuple[str, str]:
     """Return the answer of a recorded trial, or why there is none."""
     if not place:
         raise LabelsError(f"{name}: `snapshot` must be the path of a file.")
@@ -286,15 +286,15 @@ def judge_labelled(
             why = case.left_out or NOT_RECORDED
             found.append(LabelledCaseVerdicts(replace(case, left_out=why), "left out"))
         else:
-            found.append(_judged(case, task, cancellation, all_graders=all_graders))
+            found.append(_judge_case(case, task, cancellation, all_graders=all_graders))
     return found
 
 
-def _judged(
+def _judge_case(
     case: LabelledCase, task: GradableTask, cancellation: Cancellation, *, all_graders: bool
 ) -> LabelledCaseVerdicts:
     graders = [*chain(task.task.graders, built_expectations(task.task))]
-    verdicts, not_asked = _asked(case, task, graders, cancellation)
+    verdicts, not_asked = _ask_graders(case, task, graders, cancellation)
     may_be_caught = bool(not_asked) or not all_graders or bool(task.task.spec.checkpoints)
     not_asked += _unknown(case, graders)
     rejected = tuple(
@@ -320,7 +320,7 @@ def _judged(
     )
 
 
-def _asked(
+def _ask_graders(
     case: LabelledCase, task: GradableTask, graders: Sequence[BuiltGrader], cancellation: Cancellation
 ) -> tuple[list[CheckedVerdict], list[NotAsked]]:
     """Return the verdicts on an answer, and the graders without one."""

@@ -128,7 +128,7 @@ class _Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Evaluated:
     mutation: Mutation
     verdict: Validation
 
@@ -145,7 +145,7 @@ def measure(
         if why or not subject.trials:
             yield _unmeasured(subject, why or "no trial of it has an answer")
         else:
-            yield _measured(subject, cancellation, seed)
+            yield _measure(subject, cancellation, seed)
 
 
 def _subjects(tasks: Sequence[GradableTask]) -> list[_Subject]:
@@ -189,7 +189,7 @@ def why_not_measured(built: BuiltGrader) -> str:
     return ""
 
 
-def _measured(subject: _Subject, cancellation: Cancellation, seed: int) -> GraderStrength:
+def _measure(subject: _Subject, cancellation: Cancellation, seed: int) -> GraderStrength:
     built, rng = subject.built, random.Random(f"{seed} {subject.built.name} {subject.tasks}")
     trials = subject.trials
     if reads_files(built):
@@ -206,7 +206,7 @@ def _measured(subject: _Subject, cancellation: Cancellation, seed: int) -> Grade
     good, rejected = _of_references(subject, cancellation)
     changed = (passing or good or [context for _, context, _ in recorded])[:MOST_CHANGED]
     try:
-        asked, complete = _asked(subject, changed, rng, cancellation)
+        asked, complete = _evaluate_changes(subject, changed, rng, cancellation)
     except FilesError as error:
         return _unmeasured(subject, str(error))
     kinds = _kinds(asked) if passing or good else {}
@@ -288,9 +288,9 @@ def reads_files(built: BuiltGrader) -> bool:
     return built.grader is not None and "files" in (insight_of(built.grader).reads() or ())
 
 
-def _asked(
+def _evaluate_changes(
     subject: _Subject, changed: Sequence[GradingContext], rng: random.Random, cancellation: Cancellation
-) -> tuple[list[_Asked], bool]:
+) -> tuple[list[_Evaluated], bool]:
     """Return the grader's verdicts on changed trials, and whether all strings that it names are covered.
 
     Raises ``FilesError`` when it looks at files that cannot be copied.
@@ -298,7 +298,7 @@ def _asked(
     built = subject.built
     assert built.grader is not None
     reads: frozenset[Evidence] = insight_of(built.grader).reads() or frozenset()
-    asked: list[_Asked] = []
+    asked: list[_Evaluated] = []
     complete = True
     files = _Files(subject, cancellation) if "files" in reads else None
     for number, context in enumerate(changed):
@@ -319,13 +319,13 @@ def _asked(
 
 def _verdicts_on(
     built: BuiltGrader, reads: frozenset[Evidence], changes: Iterable[Mutation], cancellation: Cancellation
-) -> Iterator[_Asked]:
+) -> Iterator[_Evaluated]:
     """Yield a grader's verdicts on the changes that touch its inputs."""
     for mutation in changes:
         if mutation.touches & reads:
             verdict = _verdict(built, mutation.context, cancellation)
             if verdict.status == "graded":
-                yield _Asked(mutation, verdict)
+                yield _Evaluated(mutation, verdict)
 
 
 class _Files:
@@ -342,7 +342,7 @@ class _Files:
 
     def asked(
         self, context: GradingContext, texts: Sequence[str], rng: random.Random, folder: Path
-    ) -> list[_Asked]:
+    ) -> list[_Evaluated]:
         """Return the grader's verdicts on the changes. Raises ``FilesError``."""
         assert context.workspace is not None
         seen = seen_files(self._grader, context.workspace)
@@ -358,7 +358,7 @@ def _verdict(built: BuiltGrader, context: GradingContext, cancellation: Cancella
     return next(iter(grade((built,), context, cancellation)))
 
 
-def _kinds(asked: Sequence[_Asked]) -> dict[str, tuple[int, int]]:
+def _kinds(asked: Sequence[_Evaluated]) -> dict[str, tuple[int, int]]:
     """Return, by kind, how many changes were noticed of how many that could matter.
 
     A grader that passes on an empty trial is only affected by additions, and only to what it reads; for one
@@ -376,7 +376,7 @@ def _kinds(asked: Sequence[_Asked]) -> dict[str, tuple[int, int]]:
     return looked_at or {kind: (0, count) for kind, count in tried.items()}
 
 
-def _weak_checks(recorded: Sequence[Validation], asked: Sequence[_Asked]) -> tuple[WeakCheck, ...]:
+def _weak_checks(recorded: Sequence[Validation], asked: Sequence[_Evaluated]) -> tuple[WeakCheck, ...]:
     """Return the checks that passed on everything, for a grader with several.
 
     If a file cannot be read its other checks fail with it, which does not count for them.

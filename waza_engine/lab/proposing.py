@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, cast
 
 from waza_engine.assertions.syntax import parse_expression
 from waza_engine.graders.matching.nearest import Loosened, matching_loosened, nearest_text, occurrences_of
-from waza_engine.graders.matching.patterns import PatternError, found_at
+from waza_engine.graders.matching.patterns import PatternError, find_first
 from waza_engine.graders.matching.strings import shortened
 from waza_engine.lab.insight import Proposal, RulePath
 
@@ -27,7 +27,7 @@ LONGEST_SEQUENCE = 30
 _MOST_ENUMERATED = 20
 
 
-def proposed_texts(
+def propose_texts(
     path: RulePath, wanted: str, texts: Sequence[str], *, ignore_case: bool = True
 ) -> Iterator[Proposal]:
     """Propose a missing string in the form that really occurs."""
@@ -42,14 +42,14 @@ def proposed_texts(
         yield Proposal(f"Expect it as it was answered: `{shortened(found, 60)}`", path, found)
 
 
-def proposed_patterns(
+def propose_patterns(
     path: RulePath, pattern: str, texts: Sequence[str], *, ignore_case: bool = False
 ) -> Iterator[Proposal]:
     """Propose patterns that allow a little more, and match where this one does not."""
     counted: Counter[Loosened] = Counter()
     for text in texts:
         try:
-            if found_at(pattern, text, ignore_case=ignore_case) is not None:
+            if find_first(pattern, text, ignore_case=ignore_case) is not None:
                 continue
         except PatternError:
             return
@@ -61,7 +61,7 @@ def proposed_patterns(
         yield Proposal(words, path, looser.pattern)
 
 
-def proposed_most(path: RulePath, limit: int, observed: Sequence[int]) -> Iterator[Proposal]:
+def propose_maximum(path: RulePath, limit: int, observed: Sequence[int]) -> Iterator[Proposal]:
     """Propose the highest observed value for a limit, and the next round number."""
     most = max(observed, default=limit)
     if most > limit:
@@ -72,14 +72,14 @@ def proposed_most(path: RulePath, limit: int, observed: Sequence[int]) -> Iterat
             yield Proposal(f"Raise `{name}` to {above:,}, above the {most:,} observed", path, above)
 
 
-def proposed_least(path: RulePath, limit: int, observed: Sequence[int]) -> Iterator[Proposal]:
+def propose_minimum(path: RulePath, limit: int, observed: Sequence[int]) -> Iterator[Proposal]:
     """Propose the least that was observed for a lower limit."""
     least = min(observed, default=limit)
     if least < limit:
         yield Proposal(f"Lower `{path[-1]}` to {least:,}, the least observed", path, least)
 
 
-def proposed_names(path: RulePath, name: str, used: Sequence[Sequence[str]]) -> Iterator[Proposal]:
+def propose_names(path: RulePath, name: str, used: Sequence[Sequence[str]]) -> Iterator[Proposal]:
     """Propose a name as the agent really uses it."""
     others = Counter(one for names in used if name not in names for one in set(names))
     alike = [one for one in others if one.lower() == name.lower() or one.lower() in _same(name)]
@@ -88,7 +88,7 @@ def proposed_names(path: RulePath, name: str, used: Sequence[Sequence[str]]) -> 
         yield Proposal(f"Name it as the agent does: `{shortened(found, 60)}`", path, found)
 
 
-def proposed_sequence(
+def propose_sequence(
     path: RulePath, wanted: Sequence[str], actual: Sequence[Sequence[str]], what: str
 ) -> Iterator[Proposal]:
     """Propose a sequence as it really was."""
@@ -213,7 +213,7 @@ class _Assertion:
         return f"{mark}{text}{mark}" if plain and _fits(text, mark) else repr(text)
 
 
-def proposed_assertions(
+def propose_assertions(
     path: RulePath, assertion: str, trials: Sequence[Names], tools: Sequence[Sequence[str]]
 ) -> Iterator[Proposal]:
     """Propose assertions that allow the observed values; ``tools`` are the called names of each trial."""
@@ -326,13 +326,13 @@ def _of_text(
             words = "Expect it as it was answered"
             yield assertion.proposal(words, wanted, assertion.quoted(wanted, found))
         return
-    for one in proposed_names(assertion.path, text, tools):
+    for one in propose_names(assertion.path, text, tools):
         name = assertion.quoted(wanted, str(one.value))
         yield assertion.proposal("Name it as the agent does", wanted, name)
 
 
 def _as_part(wanted: str, texts: Sequence[str]) -> Iterator[str]:
-    for one in proposed_texts((), wanted, texts, ignore_case=False):
+    for one in propose_texts((), wanted, texts, ignore_case=False):
         yield str(one.value)
 
 

@@ -10,26 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from waza_engine.graders.matching.patterns import PatternError, found
+from waza_engine.graders.matching.patterns import PatternError, is_match
+from waza_engine.spec.re2_adapter import as_parsable
 
 MOST_SAMPLES = 40
 _LONGEST = 2_000
 _MOST_REPEATS = 200
 _SYNTAX = frozenset("\\^$.|?*+()[]{}")
-# RE2 escapes that Python writes differently.
-_RE2_WORDS = {
-    r"\z": r"\Z",
-    "[[:alpha:]]": "[a-zA-Z]",
-    "[[:digit:]]": "[0-9]",
-    "[[:alnum:]]": "[a-zA-Z0-9]",
-    "[[:space:]]": r"\s",
-    "[[:word:]]": r"\w",
-    r"\pL": "[a-zA-Z]",
-    r"\p{L}": "[a-zA-Z]",
-    r"\pN": "[0-9]",
-    r"\p{N}": "[0-9]",
-}
-_FLAGS = re.compile(r"^\(\?([a-zA-Z]+)\)")
 _PARSER = cast("Any", importlib.import_module("re._parser"))
 _CONSTANTS = cast("Any", importlib.import_module("re._constants"))
 _REPEATS = (_CONSTANTS.MAX_REPEAT, _CONSTANTS.MIN_REPEAT, _CONSTANTS.POSSESSIVE_REPEAT)
@@ -84,27 +71,16 @@ def pattern_samples(pattern: str) -> Sequence[str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            parsed = _PARSER.parse(_for_python(pattern))
+            parsed = _PARSER.parse(as_parsable(pattern))
         tries = [_Writer(choice).text(parsed) for choice in range(4)]
     except (re.error, RecursionError, OverflowError, ValueError):
         return ()
     return [text for text in dict.fromkeys(tries) if len(text) <= _LONGEST and _matches(pattern, text)]
 
 
-def _for_python(pattern: str) -> str:
-    for word, same in _RE2_WORDS.items():
-        pattern = pattern.replace(word, same)
-    # RE2's other flags do not affect which strings match.
-    return _FLAGS.sub(lambda found: f"(?{kept})" if (kept := _known_flags(found.group(1))) else "", pattern)
-
-
-def _known_flags(flags: str) -> str:
-    return "".join(flag for flag in flags if flag in "ims")
-
-
 def _matches(pattern: str, text: str) -> bool:
     try:
-        return found(pattern, text)
+        return is_match(pattern, text)
     except PatternError:
         return False
 

@@ -23,7 +23,7 @@ from waza_engine.counting import cut
 from waza_engine.files import FileError, from_home, read_text
 from waza_engine.graders.matching.json_schemas import SchemaError, compile_schema
 from waza_engine.graders.matching.matchers import equal, text_of
-from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
+from waza_engine.graders.matching.patterns import PatternError, check_syntax, is_match
 from waza_engine.mcp import MOCK_COMMAND
 from waza_engine.mcp.servers import Server
 from waza_engine.spec.eval_file import McpMock, McpResponse, McpTool
@@ -70,7 +70,7 @@ class MockResponse:
             return (
                 (not self.match or equal(self.match, arguments))
                 and all(
-                    name in arguments and found(pattern, text_of(arguments[name]))
+                    name in arguments and is_match(pattern, text_of(arguments[name]))
                     for name, pattern in self.match_regex.items()
                 )
                 and (not self.match_schema or compile_schema(self.match_schema).is_valid(arguments))

@@ -104,12 +104,11 @@ def trigger_verdict(trigger: TriggerOutcome) -> Literal["passed", "failed", "err
 class BaselineConclusion:
     """The run compared with one without skills, over the tasks judged in both.
 
-    ``worth_it`` is None when there are none. ``p`` is that of the paired test over their trials.
+    ``worth_it`` is None when there are none.
     """
 
     words: str
     worth_it: bool | None
-    p: float | None = None
 
 
 def conclude_baseline(
@@ -148,7 +147,6 @@ def conclude_baseline(
     return BaselineConclusion(
         f"{rates}: {_difference_words(found.with_skills - found.baseline, found.baseline, p)}",
         improves(found.with_skills, found.baseline),
-        p,
     )
 
 
@@ -199,22 +197,12 @@ DECIDING = "trigger_accuracy"
 
 
 @dataclass(frozen=True, slots=True)
-class MissedMetric:
-    """A metric below its threshold; only one that ``decides`` fails a run."""
-
-    name: str
-    words: str
-    decides: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Conclusion:
     """The conclusion of a run. ``reasons`` say why it did not pass, ``notes`` what else is worth knowing.
 
     ``score`` is the mean of the weighted task scores, 0..1, ``plain_score`` that without weights.
-    ``repeated`` are the estimates of the tasks with several trials. ``part``
-    says how many graders were run, "" for all of them: a task that these let pass has no verdict of its own,
-    and is skipped.
+    ``repeated`` are the estimates of the tasks with several trials. ``part`` says how many graders were run,
+    "" for all of them: a task that passed only some of its graders has no verdict, and is skipped.
     """
 
     verdict: RunVerdict
@@ -223,7 +211,6 @@ class Conclusion:
     counts: Counts
     tasks: tuple[TaskConclusion, ...]
     score: float
-    missed: tuple[MissedMetric, ...]
     triggers: TriggerConclusion | None
     baseline: BaselineConclusion | None
     repeated: tuple[PassEstimates, ...]
@@ -321,11 +308,6 @@ def conclude(
     tasks = tuple(tasks)
     counts = _counts(tasks)
     triggers = conclude_triggers(run)
-    missed = tuple(
-        MissedMetric(metric.name, describe_missed_metric(metric), decides(metric.name))
-        for metric in run.metrics
-        if not metric.passed
-    )
     baseline = (
         None if run.baseline is None else conclude_baseline(tasks, run.baseline, regraded=run.header.regraded)
     )
@@ -356,13 +338,12 @@ def conclude(
             *_cut_prompts(run, triggers),
             *_misclassified(triggers, failures),
             *_waiting(verdict, tasks),
-            *_notes(counts, tasks, missed, baseline, failures),
+            *_notes(counts, tasks, run.metrics, baseline, failures),
         ),
         counts=counts,
         tasks=tasks,
         score=run.summary.weighted_score,
         plain_score=run.summary.aggregate_score,
-        missed=missed,
         triggers=triggers,
         baseline=baseline,
         repeated=repeated,
@@ -433,7 +414,7 @@ def _waiting_words(tasks: Sequence[TaskConclusion]) -> str:
 
 
 def _without_graders(tasks: Sequence[TaskConclusion]) -> str:
-    """Return how many tasks have nothing that judges their answers, "" when none has not."""
+    """Return how many tasks have no grader that judges their answers, "" when all have one."""
     count = sum(task.has_no_grader for task in tasks)
     what = "required grader" if any(task.has_no_grader and task.graders for task in tasks) else "grader"
     if count and count == len(tasks):
@@ -471,7 +452,7 @@ def describe_misclassified(triggers: TriggerConclusion) -> str:
 
 
 def _misclassified(triggers: TriggerConclusion | None, failures: Sequence[Reason]) -> Iterator[str]:
-    """Yield that trigger prompts were misclassified where that fails no run: upstream passes it, too."""
+    """Yield a note about misclassified trigger prompts that do not fail the run; upstream passes it, too."""
     if (
         triggers is not None
         and triggers.wrong
@@ -481,7 +462,7 @@ def _misclassified(triggers: TriggerConclusion | None, failures: Sequence[Reason
 
 
 def _breakages(counts: Counts, run: RunOutcome, triggers: TriggerConclusion | None) -> Iterator[Reason]:
-    """Yield the parts without a verdict because something broke."""
+    """Yield the reasons why parts of the run have no verdict: something broke."""
     if counts.errored:
         yield Reason(f"{counted(counts.errored, 'task')} in error", "errored", TASKS, is_counted=True)
     if triggers is not None and triggers.errored:
@@ -515,7 +496,7 @@ def _least_score(run: RunOutcome, wanted: float | None) -> float | None:
 
 
 def _below(fail_under: float | None, run: RunOutcome, tasks: Sequence[TaskConclusion]) -> Iterator[Reason]:
-    """Yield that the score is too low; errors do not make it so."""
+    """Yield the reason that the score is too low; errors do not lower it."""
     if fail_under is None:
         return
     judged = [task.score for task in tasks if task.judged]
@@ -529,7 +510,7 @@ def _below(fail_under: float | None, run: RunOutcome, tasks: Sequence[TaskConclu
 
 
 def _cut_prompts(run: RunOutcome, triggers: TriggerConclusion | None) -> Iterator[str]:
-    """Yield that the run ended while trigger prompts were tried: the first ones alone give no metric."""
+    """Yield a note when the run ended during its trigger prompts: a part of them gives no metric."""
     if run.triggers and triggers is None:
         count = counted(len(run.triggers), "trigger prompt")
         wrong = sum(trigger_verdict(trigger) == "failed" for trigger in run.triggers)
@@ -538,7 +519,7 @@ def _cut_prompts(run: RunOutcome, triggers: TriggerConclusion | None) -> Iterato
 
 
 def _waiting(verdict: RunVerdict, tasks: Sequence[TaskConclusion]) -> Iterator[str]:
-    """Yield that tasks wait for people or have no graders, unless that is why nothing was judged."""
+    """Yield notes about tasks that wait for a review or have no graders, if anything was judged."""
     if verdict == "unjudged":
         return
     if words := _waiting_words(tasks):
@@ -552,7 +533,7 @@ def _waiting(verdict: RunVerdict, tasks: Sequence[TaskConclusion]) -> Iterator[s
 def _notes(
     counts: Counts,
     tasks: Sequence[TaskConclusion],
-    missed: Sequence[MissedMetric],
+    metrics: Sequence[MetricOutcome],
     baseline: BaselineConclusion | None,
     failures: Sequence[Reason],
 ) -> Iterator[str]:
@@ -563,9 +544,9 @@ def _notes(
         yield f"{counted(doubted, 'task')} {words} count{'s' if doubted == 1 else ''}"
     if counts.flaky:
         yield f"{counted(counts.flaky, 'task')} flaky: some trials passed, some failed"
-    for metric in missed:
-        if not metric.decides:
-            yield metric.words
+    for metric in metrics:
+        if not metric.passed and not decides(metric.name):
+            yield describe_missed_metric(metric)
     if baseline is not None and all(baseline.words != failure.words for failure in failures):
         yield baseline.words
 

@@ -169,16 +169,12 @@ def _readers(kind: type[DataclassInstance]) -> list[tuple[str, Callable[[object]
     return [(part.name, _READERS[str(part.type)]) for part in fields(kind) if part.type in _READERS]
 
 
-def _switch(value: object) -> bool:
-    return value is True
-
-
 _READERS: Mapping[str, Callable[[object], object]] = {
     "int": whole,
     "float": number,
     "float | None": number_or_none,
     "str": text_of,
-    "bool": _switch,
+    "bool": lambda value: value is True,
     "Sequence[str]": texts_of,
     "tuple[str, ...]": texts_of,
 }

@@ -132,10 +132,10 @@ class FilesChanged:
 
 @frozen()
 class UnjudgedAnswer:
-    """An answer that was paid for, and that no verdict is about. Its calls of tools are lines of it.
+    """An answer that was paid for and has no verdict. Its tool calls are lines of ``text``.
 
-    ``prompt`` is the trigger prompt that it answers, "" in a trial. A prompt that was sent, and of whose
-    answer nothing had arrived, has one without text.
+    ``prompt`` is the trigger prompt that it answers, "" in a trial. ``text`` is empty when a prompt was sent
+    and nothing of its answer had arrived.
     """
 
     by: Answerer
@@ -264,9 +264,9 @@ class TaskOutcome:
 class TriggerOutcome(TriggerAnswer):
     """The result of one trigger prompt, with its text and the agent's output.
 
-    ``skills`` are those that it invoked, in order, by the names that it used. The prompt was ``asked`` so
-    many times, and ``triggered`` the skill in so many of them; it did trigger when at least half did.
-    ``output`` is that of the first time.
+    ``skills`` are the invoked skills, in order, by the names that the agent used. The prompt was sent
+    ``asked`` times and triggered the skill ``triggered`` times: ``did_trigger`` is true from half of these
+    on. ``output`` is the first answer.
     """
 
     prompt: str

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from pathlib import Path
+from statistics import mean
 from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
@@ -22,7 +23,7 @@ from waza_engine.files import opened_to_append, read_bytes
 from waza_engine.results.codec.runs import counted_document
 from waza_engine.results.codec.summary_blocks import counted_run, counted_task
 from waza_engine.results.codec.trials import verdict_blocks, verdict_of, verdicts_of
-from waza_engine.results.json_values import Block, block_of, blocks_of, text_of, whole
+from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of, whole
 from waza_engine.results.places import results_directory
 from waza_engine.results.record import Validation
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES
@@ -357,29 +358,14 @@ def _number(trial: Block, position: int) -> int:
     return number if isinstance(number, int) and not isinstance(number, bool) and number > 0 else position
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """Labels of people compared with verdicts of one judge.
+def agreement(pairs: Sequence[tuple[bool, bool]], differences: Sequence[float] = ()) -> Json:
+    """Return the agreement of (person passed, judge passed) pairs: labels of people, verdicts of one judge.
 
     Rates are 0..1 and None where nothing can be counted: ``false_positive_rate`` is the share that the judge
     passed of what people failed, ``false_negative_rate`` the share that it failed of what they passed.
     ``kappa`` is Cohen's, None when one of the two is constant and chance explains all.
     ``mean_score_difference`` is the judge's score less the person's, on average.
     """
-
-    labels: int
-    agreed: int
-    false_positives: int
-    false_negatives: int
-    agreement: float | None
-    false_positive_rate: float | None
-    false_negative_rate: float | None
-    kappa: float | None
-    mean_score_difference: float | None
-
-
-def agreement(pairs: Sequence[tuple[bool, bool]], differences: Sequence[float] = ()) -> Agreement:
-    """Return the agreement of (person passed, judge passed) pairs."""
     total = len(pairs)
     agreed = sum(person == judge for person, judge in pairs)
     human_passes = sum(person for person, _ in pairs)
@@ -391,23 +377,24 @@ def agreement(pairs: Sequence[tuple[bool, bool]], differences: Sequence[float] =
         # The agreement expected by chance, given how often each of the two passes.
         chance = (human_passes * judge_passes + (total - human_passes) * (total - judge_passes)) / total**2
         kappa = None if chance == 1 else (agreed / total - chance) / (1 - chance)
-    return Agreement(
-        labels=total,
-        agreed=agreed,
-        false_positives=false_positives,
-        false_negatives=false_negatives,
-        agreement=_share(agreed, total),
-        false_positive_rate=_share(false_positives, total - human_passes),
-        false_negative_rate=_share(false_negatives, human_passes),
-        kappa=kappa,
-        mean_score_difference=sum(differences) / len(differences) if differences else None,
-    )
+    return {
+        "labels": total,
+        "agreed": agreed,
+        "false_positives": false_positives,
+        "false_negatives": false_negatives,
+        "agreement": _share(agreed, total),
+        "false_positive_rate": _share(false_positives, total - human_passes),
+        "false_negative_rate": _share(false_negatives, human_passes),
+        "kappa": kappa,
+        "mean_score_difference": mean(differences) if differences else None,
+    }
 
 
 def calibrations(document: Block) -> dict[str, dict[str, Any]]:
     """Return, by the name of each `human_calibration` grader that has labels, its judge and the agreement."""
     labels: dict[tuple[str, str], list[tuple[Validation, Validation]]] = {}
-    for verdicts in _trials(document):
+    trials = (trial for task in blocks_of(document.get("tasks")) for trial in blocks_of(task.get("runs")))
+    for verdicts in map(verdicts_of, trials):
         for name, label in verdicts.items():
             judge = label.details.get("calibrate_grader")
             if not isinstance(judge, str) or label.details.get("status") != "reviewed":
@@ -418,10 +405,7 @@ def calibrations(document: Block) -> dict[str, dict[str, Any]]:
             # A judge that could not judge has said nothing that a person could contradict.
             if verdict.status == "graded":
                 pairs.append((label, verdict))
-    return {
-        name: {"calibrate_grader": judge, **asdict(_agreement(pairs))}
-        for (name, judge), pairs in labels.items()
-    }
+    return {name: {"calibrate_grader": judge, **_agreement(pairs)} for (name, judge), pairs in labels.items()}
 
 
 def with_calibration(document: Block) -> Block:
@@ -448,15 +432,9 @@ def describe_agreement(figures: Block) -> str:
     return f"`{judge}` " + ", ".join([agreed, *rates, *kappa])
 
 
-def _agreement(pairs: Sequence[tuple[Validation, Validation]]) -> Agreement:
+def _agreement(pairs: Sequence[tuple[Validation, Validation]]) -> Json:
     passes = [(label.passed, verdict.passed) for label, verdict in pairs]
     return agreement(passes, [verdict.score - label.score for label, verdict in pairs])
-
-
-def _trials(document: Block) -> Iterator[dict[str, Validation]]:
-    for task in blocks_of(document.get("tasks")):
-        for trial in blocks_of(task.get("runs")):
-            yield verdicts_of(trial)
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -191,7 +191,9 @@ def conclude_task(task: TaskOutcome, executor: str = "") -> TaskConclusion:
         error=error,
         score=0.0 if figures is None else figures.avg_weighted_score,
         plain_score=0.0 if figures is None else figures.avg_score,
-        trials=tuple(_trial_verdict(trial) for trial in task.trials),
+        trials=tuple(
+            "lost" if trial.stopped else TRIAL_VERDICTS[status_by_verdicts(trial)] for trial in task.trials
+        ),
         graders=graders,
         duration_ms=sum(trial.duration_ms for trial in task.trials),
         estimates=estimates,
@@ -228,10 +230,6 @@ def trial_changes(then: TaskConclusion, now: TaskConclusion) -> list[int]:
         for before, after in zip(then.trials, now.trials, strict=False)
         if before in ("passed", "failed") and after in ("passed", "failed")
     ]
-
-
-def _trial_verdict(trial: TrialOutcome) -> TrialVerdict:
-    return "lost" if trial.stopped else TRIAL_VERDICTS[status_by_verdicts(trial)]
 
 
 def status_by_verdicts(trial: TrialOutcome) -> TrialStatus:

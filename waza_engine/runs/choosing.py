@@ -35,7 +35,7 @@ class Choice:
     warnings: Sequence[str] = ()
 
 
-def chosen(settings: RunSettings) -> Choice:
+def choose_tasks(settings: RunSettings) -> Choice:
     """Return the choice of the settings. Raises ``SuiteFileError`` and ``SuiteError``."""
     suite = load_suite(settings.path, given_settings(settings))
     project, warnings = project_config(suite.directory)
@@ -83,25 +83,27 @@ class _Known:
     seconds: float
 
 
-def estimated(settings: RunSettings) -> SuiteEstimate:
+def estimate_run(settings: RunSettings) -> SuiteEstimate:
     """Return the estimated cost and duration of a run with these settings.
 
     Raises the errors of ``load_suite``, ``select`` and ``affected``: ``SuiteFileError``, ``SuiteError``.
     """
-    choice = chosen(settings)
+    choice = choose_tasks(settings)
     suite, project, tasks = choice.suite, choice.project, choice.tasks
     prompts = _prompts(suite, settings)
     if settings.changed_since is not None:
         # Few runs ask git.
-        from waza_engine.runs.passes.affected import affected
+        from waza_engine.runs.passes.affected import affected_tasks
 
-        changed = affected(suite, tasks, settings, project, choice.build)
+        changed = affected_tasks(suite, tasks, settings, project, choice.build)
         tasks, prompts = changed.tasks, prompts if changed.triggers else 0
     tasks = [task for task in tasks if task.trial is not None]
     if cache_directory(settings, suite, project) is not None:
         # Tasks with a cached result are only known when they are due.
         return _of_all(suite, tasks, {}, None, settings, prompts)
-    runs = [run for run in expenses_of(suite.directory, suite.path.name) if _is_alike(run, suite)]
+    # Another executor has other durations and tools.
+    executor = suite.spec.config.executor
+    runs = [run for run in expenses_of(suite.directory, suite.path.name) if run.header.executor == executor]
     model = suite.spec.config.model
     known: dict[str, _Known] = {}
     for task in tasks:
@@ -110,11 +112,6 @@ def estimated(settings: RunSettings) -> SuiteEstimate:
             votes = _votes(task)
             known[task.source.id] = _average(found, found.tasks[task.source.id], model, suite, votes)
     return _of_all(suite, tasks, known, runs[0] if runs else None, settings, prompts)
-
-
-def _is_alike(run: RunExpenses, suite: Suite) -> bool:
-    """Return whether the same executor answered: another one has other durations and tools."""
-    return run.header.executor == suite.spec.config.executor
 
 
 def _of_all(

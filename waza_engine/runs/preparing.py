@@ -11,7 +11,7 @@ from waza_engine.executors.registry import create_executor
 from waza_engine.graders.judging.judges import limit_warning
 from waza_engine.masking import read_environment
 from waza_engine.results.reading.expenses import expenses_of
-from waza_engine.runs.choosing import chosen
+from waza_engine.runs.choosing import choose_tasks
 from waza_engine.runs.grading.judging import judge_executor
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
 from waza_engine.runs.loading.suite import Suite, SuiteError
@@ -60,7 +60,7 @@ def prepare(
     """
     read_environment()
     settings, recording = _resumed(settings)
-    choice = chosen(settings)
+    choice = choose_tasks(settings)
     suite, project, selected = choice.suite, choice.project, choice.tasks
     if settings.prompts:
         chosen_prompts(trigger_tests_of(suite), settings.prompts, suite)
@@ -68,12 +68,12 @@ def prepare(
     changed = None
     if settings.changed_since is not None:
         # Few runs ask git.
-        from waza_engine.runs.passes.affected import affected
+        from waza_engine.runs.passes.affected import affected_tasks
 
-        changed = affected(suite, selected, settings, project, choice.build)
+        changed = affected_tasks(suite, selected, settings, project, choice.build)
         selected, warnings = changed.tasks, [*warnings, *changed.warnings]
-    every = ungraded(selected) if settings.skip_graders else tuple(selected)
-    dealt = shard_of(settings, suite, every) if recording is None else recorded_shard(recording, every)
+    chosen = ungraded(selected) if settings.skip_graders else tuple(selected)
+    dealt = shard_of(settings, suite, chosen) if recording is None else recorded_shard(recording, chosen)
     shard, tasks = dealt
     config = suite.spec.config
     cache = cache_directory(settings, suite, project)
@@ -84,7 +84,7 @@ def prepare(
     except ExecutorError as error:
         raise SuiteError(f"{suite.path}: {error}.") from None
     warnings += executor.warnings
-    # The limits of a run that goes on are its own.
+    # A resumed run has limits of its own.
     meter = Meter(settings.budget, None if recording is not None else within)
     agent = MeteredExecutor(executor, meter)
     try:
@@ -102,7 +102,7 @@ def prepare(
     judged = any(built.grader is not None and built.grader.judged for built in graders_of(tasks))
     try:
         costs = agent.costs or judges.costs
-        earlier = _earlier(recording, suite, tasks, every, settings, meter, costs=costs)
+        earlier = _earlier(recording, suite, tasks, chosen, settings, meter, costs=costs)
         warnings += [earlier.words] if earlier else []
         if costs:
             asked = judge_models(suite, tasks) if judges.has_model else ()
@@ -147,7 +147,7 @@ def prepare(
         kept=kept,
         affected=changed,
         earlier=earlier,
-        chosen=every,
+        chosen=chosen,
         shard=shard,
     )
 

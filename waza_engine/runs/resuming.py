@@ -1,7 +1,7 @@
-"""Go on with a recorded run: what of it is kept, what runs again, and whether its suite is still the same.
+"""Resume a recorded run: which trials are reused, which run again, and whether the suite is unchanged.
 
-Nothing that was paid for is paid again unasked. A trial or a trigger prompt that was cut off while an agent
-that costs was asked is ``lost``: it may have been paid for, and runs again only with ``--retry lost``.
+Nothing is paid for twice without a request. A trial or trigger prompt that was cut off while a paid agent was
+answering is ``lost``: it may have been paid for, and runs again only with ``--retry lost``.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from waza_engine.scoring.cost import Cost, Spending, tokens_of
 _RUN_ID = compiled_later(r"run-\d+-[0-9a-f]+")
 _LOST = f"the run was interrupted {LOST}"
 _MAY_CHANGE = {"max_cost_usd", "max_tokens", "fail_under", "fail_under_trigger", "cache"}
-"""Recorded settings that may be others when a run goes on."""
+"""Recorded settings that may differ when a run is resumed."""
 _MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierRun:
-    """A run that another one goes on with.
+    """The interrupted run that a run resumes.
 
-    ``tasks`` and ``baseline`` hold its kept trials by task id, ``triggers`` its trigger prompts. ``spent`` is
-    all that it cost, and the runs with which it went on, trials that run again included.
+    ``tasks`` and ``baseline`` hold its reused trials by task id, ``triggers`` its trigger prompts. ``spent``
+    is the total cost so far, including trials that run again and the runs that it resumed itself.
     """
 
     run_id: str
@@ -57,7 +57,7 @@ class EarlierRun:
 
     @property
     def spent_elsewhere(self) -> Spending:
-        """Return what was spent for anything but the kept trials, which a record counts by themselves."""
+        """Return the spending without the reused trials, which the record counts itself."""
         kept = [trial for run in (self.tasks, self.baseline) for trials in run.values() for trial in trials]
         usages = [usage for trial in kept for usage in (trial.usage, trial.judge_usage, trial.other_usage)]
         usd = self.spent.cost.usd - sum(trial.cost.usd for trial in kept if trial.cost is not None)
@@ -127,9 +127,9 @@ def recording_to_resume(settings: RunSettings) -> Recording:
 
 
 def resumed_settings(settings: RunSettings, header: RunHeader) -> RunSettings:
-    """Return the settings of a run that goes on: as they were, with those that may change as they are given.
+    """Return the settings of a resumed run: the recorded ones, and the given ones that may change.
 
-    Raises ``SuiteError`` for another one.
+    Raises ``SuiteError`` when another setting differs.
     """
     if settings.shard or settings.shard_by:
         raise SuiteError("A run that goes on has the shard that it had: leave `--shard` out.")
@@ -161,19 +161,23 @@ def earlier_run(
     *,
     costs: bool,
 ) -> EarlierRun:
-    """Return what is kept of a run. ``costs`` is true when its agent is paid.
+    """Return the reused part of a run. ``costs`` is true when its agent is paid.
 
     ``chosen`` are the tasks of all shards, ``tasks`` those of this one. Raises ``SuiteError`` when the suite
-    or the choice of its tasks is another one today.
+    or its selected tasks have changed since.
     """
     _check_same(recording, suite, tasks, chosen)
     outcome = run_of(with_attachments(recording.document, recording.path))
     kept, baseline = (
-        {task.id: list(_kept(task.trials, retry, costs=costs)) for task in run.tasks} if run else {}
+        {task.id: list(_reused(task.trials, retry, costs=costs)) for task in run.tasks} if run else {}
         for run in (outcome, outcome.baseline)
     )
     trials = [trial for each in (kept, baseline) for found in each.values() for trial in found]
-    triggers = [found for found in outcome.triggers if not _asks_again(found, retry)]
+    triggers = [
+        found
+        for found in outcome.triggers
+        if not found.error or ("lost" if is_lost(found) else "errors") not in retry
+    ]
     if costs and "lost" not in retry:
         triggers += _lost_prompts(outcome)
     lost, prompts = sum(trial.lost for trial in trials), sum(map(is_lost, triggers))
@@ -184,10 +188,6 @@ def earlier_run(
     if lost or prompts:
         words += ": they may have been paid for, and `--retry lost` runs them again"
     return EarlierRun(outcome.header.run_id, words, kept, baseline, triggers, outcome.spending or Spending())
-
-
-def _asks_again(trigger: TriggerOutcome, retry: Sequence[str]) -> bool:
-    return bool(trigger.error) and ("lost" if is_lost(trigger) else "errors") in retry
 
 
 def _newest_unended(eval_file: Path, retry: Sequence[str]) -> Path:
@@ -274,7 +274,7 @@ def _changed(then: RunInputs, now: RunInputs) -> Iterator[str]:
     yield from (path for path in sorted(before | after) if before.get(path) != after.get(path))
 
 
-def _kept(trials: Sequence[TrialOutcome], retry: Sequence[str], *, costs: bool) -> Iterator[TrialOutcome]:
+def _reused(trials: Sequence[TrialOutcome], retry: Sequence[str], *, costs: bool) -> Iterator[TrialOutcome]:
     for trial in trials:
         if trial.lost or trial.stopped:
             if costs and "lost" not in retry:

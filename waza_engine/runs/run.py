@@ -153,7 +153,7 @@ class PreparedRun:
         self.baseline = without is not None
         self._settings = settings
         # Results that are paid for must be stored somewhere.
-        self._must_keep = not kept and (executor.costs or judges.costs)
+        self._must_store = not kept and (executor.costs or judges.costs)
         self._main = main
         self._without = without
         self._executor = executor
@@ -227,7 +227,7 @@ class PreparedRun:
         store = ResultStore(self.suite.directory, self.header, self._planned, before)
         attachments = Attachments(store.path, within=store.within)
         transcripts = Transcripts(store.path.parent)
-        state = _RunState(store, attachments, transcripts, stream, self._meter if self._must_keep else None)
+        state = _RunState(store, attachments, transcripts, stream, self._meter if self._must_store else None)
         processes, assertions, patterns = ProcessScope(), AssertionEvaluator(), pattern_workers()
         current_scope.set(processes)
         current_workers.set(patterns)
@@ -290,8 +290,8 @@ class PreparedRun:
         state.writing(state.store.open)
         if not state.write_error:
             state.writing(lambda: keep_inputs(state.store.path, self.header.inputs, inputs), extra=True)
-        self._keep_earlier(state)
-        if state.write_error and self._must_keep:
+        self._store_earlier(state)
+        if state.write_error and self._must_store:
             raise SuiteError(f"{state.write_error} Nothing was run, for nothing could be kept.")
         suite, main = self.suite, self._main
         context = RunContext(
@@ -309,11 +309,11 @@ class PreparedRun:
         handling = Handling(
             self._backend,
             self._cache,
-            lambda task, baseline: self._keep(state, task, baseline=baseline),
+            lambda task, baseline: self._store(state, task, baseline=baseline),
             lambda task_id, trial, baseline: state.writing(
                 lambda: state.store.add_trial(task_id, trial, baseline=baseline)
             ),
-            lambda trigger: self._keep_trigger(state, trigger),
+            lambda trigger: self._store_trigger(state, trigger),
             lambda task_id, trial, baseline: state.writing(
                 lambda: state.store.add_asked(task_id, trial, baseline=baseline)
             ),
@@ -334,7 +334,7 @@ class PreparedRun:
     def _earlier_trials(self, baseline: bool) -> Mapping[str, Sequence[TrialOutcome]]:
         return {} if self._earlier is None else self._earlier.trials_of(baseline=baseline)
 
-    def _keep_earlier(self, state: _RunState) -> None:
+    def _store_earlier(self, state: _RunState) -> None:
         """Write the trials of the run that this one goes on with: it may be interrupted as well."""
         for baseline in (False, True):
             for task_id, trials in self._earlier_trials(baseline).items():
@@ -356,10 +356,10 @@ class PreparedRun:
             state.baseline = Findings()
             run_pass(self._without, context, handling, state.baseline)
 
-    def _keep(self, state: _RunState, task: TaskOutcome, *, baseline: bool) -> TaskOutcome:
+    def _store(self, state: _RunState, task: TaskOutcome, *, baseline: bool) -> TaskOutcome:
         if task.status != "skipped" or task.trials:
             state.writing(lambda: state.store.add(state.attachments.of(task), baseline=baseline))
-        self._check_kept(state)
+        self._check_stored(state)
         directory = self._settings.transcript_directory
         if directory is not None and task.trials and not baseline:
             state.writing(
@@ -368,12 +368,12 @@ class PreparedRun:
         # Without a file of results there is no folder to write to.
         return task if state.write_error else state.transcripts.stored(task)
 
-    def _keep_trigger(self, state: _RunState, trigger: TriggerOutcome) -> None:
+    def _store_trigger(self, state: _RunState, trigger: TriggerOutcome) -> None:
         state.writing(lambda: state.store.add_trigger(trigger))
-        self._check_kept(state)
+        self._check_stored(state)
 
-    def _check_kept(self, state: _RunState) -> None:
-        if state.write_error and self._must_keep:
+    def _check_stored(self, state: _RunState) -> None:
+        if state.write_error and self._must_store:
             raise SuiteError(f"{state.write_error} The run ends here, for nothing more could be kept.")
 
     def _prompt(self, task: TaskOutcome) -> str:

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import yaml
-import yaml as reader_of_1_1
 
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.problems import SuiteFileError
@@ -25,7 +24,7 @@ from waza_engine.spec.reading.scalars import Json
 from waza_engine.spec.reading.yaml_reader import parse_yaml
 
 _WIDEST = 10_000_000
-_RESOLVER: Any = reader_of_1_1.resolver.Resolver()
+_RESOLVER: Any = yaml.resolver.Resolver()
 _TEXT_TAG = "tag:yaml.org,2002:str"
 _NOT_IN_A_BLOCK = compiled_later(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 """Characters that only a double-quoted scalar can hold as escapes."""
@@ -36,10 +35,10 @@ def compose(template: str, **values: object) -> str:
 
     Values are plain data. Raises ``ValueError`` when the template is not YAML.
     """
-    return written(_filled(loaded(template), {f"${name}": value for name, value in values.items()}))
+    return to_yaml(_filled(load_yaml(template), {f"${name}": value for name, value in values.items()}))
 
 
-def loaded(text: str) -> Any:
+def load_yaml(text: str) -> Any:
     """Return a YAML text as data that remember their comments, quotes and styles.
 
     Raises ``ValueError`` when it is not one YAML document.
@@ -52,8 +51,8 @@ def loaded(text: str) -> Any:
         raise ValueError(str(error)) from None
 
 
-def written(data: object) -> str:
-    """Return what ``loaded`` has returned, or plain data, as a YAML text in block style."""
+def to_yaml(data: object) -> str:
+    """Return what ``load_yaml`` has returned, or plain data, as a YAML text in block style."""
     stream = io.StringIO()
     _round_trip().dump(_node(data), stream)
     text = stream.getvalue()
@@ -66,11 +65,11 @@ def written(data: object) -> str:
 def _round_trip() -> Any:  # its types are unfinished
     from ruamel.yaml import YAML
 
-    yaml: Any = YAML(typ="rt")
-    yaml.preserve_quotes = True
-    yaml.width = _WIDEST
-    yaml.indent(mapping=2, sequence=4, offset=2)
-    return yaml
+    round_trip: Any = YAML(typ="rt")
+    round_trip.preserve_quotes = True
+    round_trip.width = _WIDEST
+    round_trip.indent(mapping=2, sequence=4, offset=2)
+    return round_trip
 
 
 def _filled(node: Any, values: Mapping[str, object]) -> Any:
@@ -109,7 +108,7 @@ def string_node(text: str) -> str:
     if len(lines) > 1 and lines[0][:1].strip() and all(line == line.rstrip() for line in lines[:-1]):
         return LiteralScalarString(text)
     # `on` and `12:30` are strings in YAML 1.2 only.
-    is_text = _RESOLVER.resolve(reader_of_1_1.ScalarNode, text, (True, False)) == _TEXT_TAG
+    is_text = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False)) == _TEXT_TAG
     return text if is_text else DoubleQuotedScalarString(text)
 
 

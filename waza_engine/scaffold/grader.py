@@ -10,7 +10,7 @@ from waza_engine.graders.registry import create, grader_type
 from waza_engine.runs.loading.discovery import eval_file_of, suite_of_task
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.trials.triggers import FILE_NAME as TRIGGER_FILE
-from waza_engine.scaffold.composing import loaded, with_item, written
+from waza_engine.scaffold.composing import load_yaml, to_yaml, with_item
 from waza_engine.scaffold.files import (
     ScaffoldError,
     free_name,
@@ -105,11 +105,11 @@ def _entry(item: str) -> dict[str, Json]:
 
 
 def _changed(example: str, name: str, file: str) -> str:
-    entries = loaded(example)
+    entries = load_yaml(example)
     entries[0]["name"] = name or entries[0]["name"]
     if file:
         entries[0]["config"]["grader"] = file
-    return written(entries)
+    return to_yaml(entries)
 
 
 def _names(document: Json) -> set[str]:

@@ -28,7 +28,7 @@ from waza_engine.results.reading.recordings import (
 )
 from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of
 from waza_engine.runs.loading.suite import SuiteError, SuiteTask, load_suite
-from waza_engine.scaffold.composing import loaded, string_node, value_of_key, with_item, written
+from waza_engine.scaffold.composing import load_yaml, string_node, to_yaml, value_of_key, with_item
 from waza_engine.scaffold.files import (
     ScaffoldError,
     as_beside,
@@ -118,12 +118,12 @@ def recorded_task(
     source = _source(files, place.suite, task)
     assert source.task is not None
     path = place.listed
-    asked = next(_asked(chosen.outcome.events), "") or _prompt(source, source.task)
-    kept = _kept(source, identifier, masked(asked), files)
+    asked = next(_recorded_prompts(chosen.outcome.events), "") or _prompt(source, source.task)
+    kept = _carried_over(source, identifier, masked(asked), files)
     text = as_beside(place.suite, _text(source, chosen, _origin(recording, task, chosen), place, kept))
     if place.file is not None:
         return SavedTask(path, text)
-    return SavedTask(path, text, (place.suite, _listed(place.suite, path)))
+    return SavedTask(path, text, (place.suite, _eval_file_with(place.suite, path)))
 
 
 def _trial(task: RecordedTask, wanted: int | None) -> RecordedTrial:
@@ -178,10 +178,10 @@ def _text(source: SuiteTask, trial: RecordedTrial, origin: str, place: TaskLocat
         name = free_name("uses_the_tools", place.graders)
         recorded["graders"] = [{"type": "behavior", "name": name, "config": {"required_tools": tools}}]
     note = f"# {origin}\n# Keep what a good answer must do, and leave out the rest.\n"
-    return f"{written(kept).rstrip()}\n\n{note}{written(recorded)}"
+    return f"{to_yaml(kept).rstrip()}\n\n{note}{to_yaml(recorded)}"
 
 
-def _kept(source: SuiteTask, identifier: str, prompt: str, files: SuiteFiles) -> Any:
+def _carried_over(source: SuiteTask, identifier: str, prompt: str, files: SuiteFiles) -> Any:
     """Return the keys of a task that its copy keeps, with the comments that the file has about them."""
     assert source.task is not None
     model = source.task.model_dump(mode="json", exclude_unset=True, include=_CARRIED_OVER)
@@ -190,7 +190,7 @@ def _kept(source: SuiteTask, identifier: str, prompt: str, files: SuiteFiles) ->
     plain: dict[str, Any] = {"id": identifier, "name": identifier, "inputs": {**inputs, "prompt": prompt}}
     plain |= model
     try:
-        commented = loaded(_kept_lines(source, files))
+        commented = load_yaml(_carried_over_lines(source, files))
         commented["inputs"].fa.set_block_style()
         commented["inputs"].pop("prompt_file", None)
         commented["inputs"]["prompt"] = string_node(prompt)
@@ -198,7 +198,7 @@ def _kept(source: SuiteTask, identifier: str, prompt: str, files: SuiteFiles) ->
             if key not in commented:
                 commented.insert(place, key, "")
             commented[key] = string_node(identifier)
-        again = parse_yaml(written(commented), source.path).value
+        again = parse_yaml(to_yaml(commented), source.path).value
         if _task_of(again) == _task_of(plain):
             return commented
     except (yaml.YAMLError, SuiteFileError, OSError, ValueError, KeyError, AttributeError, TypeError):
@@ -210,7 +210,7 @@ def _task_of(data: object) -> TaskFile:
     return canonical_task(TaskFile.model_validate(data))
 
 
-def _kept_lines(source: SuiteTask, files: SuiteFiles) -> str:
+def _carried_over_lines(source: SuiteTask, files: SuiteFiles) -> str:
     """Return the lines of the keys that are kept, each with the comments above it, from column 0.
 
     Raises ``ValueError`` when the task is not a block of keys.
@@ -255,7 +255,7 @@ def _task_node(root: yaml.Node | None, identifier: str) -> yaml.MappingNode | No
     return next((item for item, name in named if name is not None and name.value == identifier), None)
 
 
-def _asked(events: Any) -> Iterator[str]:
+def _recorded_prompts(events: Any) -> Iterator[str]:
     """Yield the agent's prompts, as far as they are recorded."""
     for event in events:
         content = event.get("content")
@@ -287,12 +287,12 @@ def _origin(recording: Recording, task: str, trial: RecordedTrial) -> str:
     return " ".join(f"Recorded in trial {trial.outcome.number} of {task}, {day}{by}.".split())
 
 
-def _listed(eval_file: Path, path: Path) -> bytes:
+def _eval_file_with(eval_file: Path, path: Path) -> bytes:
     """Return the eval file with the task in its list."""
     name = Path(os.path.relpath(path, eval_file.parent)).as_posix()
     try:
         text, mark = original_text(eval_file)
-        extended = with_item(text, "tasks", written([name]), eval_file)
+        extended = with_item(text, "tasks", to_yaml([name]), eval_file)
     except SuiteFileError as error:
         raise ScaffoldError(f"{str(error).rstrip('.')}.") from None
     if extended is None:

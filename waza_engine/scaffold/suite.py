@@ -13,7 +13,7 @@ from pathlib import Path
 from waza_engine.boundary import suite_boundary
 from waza_engine.files import names_in
 from waza_engine.graders.trigger import words
-from waza_engine.scaffold.composing import compose, written
+from waza_engine.scaffold.composing import compose, to_yaml
 from waza_engine.scaffold.files import ScaffoldError, slug
 from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spec.foreign_evals import foreign_eval_in, may_be_evals
@@ -453,7 +453,7 @@ def _trigger_tests(skill: str, prompts: TriggerPrompts) -> str:
     wanted = _trigger_prompts(prompts.wanted, "Something the skill is for")
     unwanted = _trigger_prompts(prompts.unwanted, "Not the work of this skill")
     blocks = {"skill": skill}, {"should_trigger_prompts": wanted}, {"should_not_trigger_prompts": unwanted}
-    return _TRIGGERS_NOTE + "\n".join(map(written, blocks))
+    return _TRIGGERS_NOTE + "\n".join(map(to_yaml, blocks))
 
 
 def _trigger_prompts(prompts: tuple[Prompt, ...], reason: str) -> list[dict[str, str]]:

@@ -87,7 +87,7 @@ def trial_status(
     return "skipped" if asked and all(asked) else "passed"
 
 
-def borne_out(written: TrialStatus, said: Sequence[TrialStatus]) -> TrialStatus:
+def worst_status(written: TrialStatus, said: Sequence[TrialStatus]) -> TrialStatus:
     """Return the written status, or for ``passed`` the worst of the statuses below it.
 
     A file may have been edited by hand; upstream writes a worse one for reasons of its own.

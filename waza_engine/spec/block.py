@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args, get_or
 from pydantic import BaseModel, ConfigDict, ValidationInfo, model_validator
 from pydantic.alias_generators import to_camel
 
+from waza_engine.spelling import listed
+
 if TYPE_CHECKING:
     from pydantic import GetJsonSchemaHandler
     from pydantic.fields import FieldInfo
@@ -154,11 +156,11 @@ class Block(BaseModel):
             ):
                 raise ValueError(f"`{key}` has no value")
         if self.exactly_one and len(values) != 1:
-            raise ValueError(f"give exactly one of {one_of(self.exactly_one)}")
+            raise ValueError(f"give exactly one of {listed(self.exactly_one)}")
         if self.at_least_one and not any(
             rule.holds(values.get(key)) for key, rule in self.at_least_one.items()
         ):
-            raise ValueError(f"{self._without_one}give at least one of {one_of(self.at_least_one)}")
+            raise ValueError(f"{self._without_one}give at least one of {listed([*self.at_least_one])}")
         for conflict in self.conflicts:
             if any(key in values for key in conflict.keys) and any(key in values for key in conflict.others):
                 raise ValueError(conflict.why)
@@ -235,12 +237,6 @@ def forbidden(message: str, **properties: Mapping[str, Any]) -> dict[str, Any]:
         "not": {"type": "object", "required": list(properties), "properties": dict(properties)},
         "x-waza-message": message,
     }
-
-
-def one_of(keys: Sequence[str] | Mapping[str, Any]) -> str:
-    """Return ``a, b or c`` with every key in backticks."""
-    quoted = [f"`{key}`" for key in keys]
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"
 
 
 def _without_effect(rule: Discouraged, block: Mapping[Any, Any]) -> list[tuple[str, str]]:

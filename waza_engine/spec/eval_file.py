@@ -299,12 +299,10 @@ class Adversarial(Block):
 
 def without_duplicates(mocks: tuple[McpMock, ...]) -> tuple[McpMock, ...]:
     """Return the mocks; raises ``ValueError`` when two have the same name."""
-    seen: dict[str, Mapping[str, Any] | McpMock] = {}
-    for mock in mocks:
-        name = mock.name.strip()
-        if name in seen:
+    names = [mock.name.strip() for mock in mocks]
+    for position, name in enumerate(names):
+        if name in names[:position]:
             raise ValueError(f"the name `{name}` occurs twice; give every mock its own name")
-        seen[name] = mock
     return mocks
 
 

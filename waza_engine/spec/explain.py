@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from waza_engine.spec.block import PlacedError, one_of
+from waza_engine.spec.block import PlacedError
 from waza_engine.spec.fields import plain_text
+from waza_engine.spelling import listed
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -110,7 +111,7 @@ def without_echoes(findings: Sequence[ErrorDetails]) -> list[ErrorDetails]:
 
 def _other_than(words: Sequence[str], value: object) -> str:
     """Return the end of a sentence about a value that is none of the words."""
-    known = one_of(words)
+    known = listed(words)
     match value:
         case None | "":
             return f"is empty; write {known}"

@@ -34,7 +34,7 @@ DIGEST = "wazaDigest"
 AGENT_ERRORS = "wazaErrors"
 """The key of the metadata of trials with the errors of the agent, by the number of the trial."""
 TASK_KEY = "wazaTask"
-"""The key of a prompt's metadata with the id of its task: a grader file is not told the id of the prompt."""
+"""The key of a prompt's metadata with the id of its task: a grader file does not get the id of the prompt."""
 BROKEN_GRADER = ":broken"
 """The end of a digest when the grader broke, and its error is the last one of the row."""
 

@@ -168,8 +168,8 @@ def load_eval_file(
         document, warnings = _load_foreign(file, found)
         return canonical_eval(suite_of(document, path, given or {}, files)), warnings
     file = _without_tasks(file, left_out)
-    assumed = _missing(file, {**_ASSUMED, **(given or {})} if lenient else given or {})
-    suite, warnings = _load(EvalFile, _completed(file, assumed))
+    assumed = _missing_values(file, {**_ASSUMED, **(given or {})} if lenient else given or {})
+    suite, warnings = _load(EvalFile, _with_defaults(file, assumed))
     return canonical_eval(suite), (
         *dict.fromkeys((*of_vally, *warnings)),
         *(
@@ -249,7 +249,7 @@ def _eval_file(path: Path, files: SuiteFiles) -> tuple[YamlFile, Warnings]:
     if found is None and keys and path.suffix == ".json" and keys.keys().isdisjoint(("config", "tasks")):
         needed = "an evals.json needs `skill_name`, a text, and `evals`, a list of cases"
         raise SuiteFileError(path, 1, needed)
-    # By its content alone, an eval file without a complete stimulus is none of Vally's.
+    # Without a complete stimulus, only the name of an eval file shows that it is Vally's.
     broken = found is None and is_named_as_evals(path.name) and "stimuli" in keys and "tasks" not in keys
     if broken or (found is not None and found.dialect == "vally"):
         suite, _, warnings = _suite_of_vally(file, files)
@@ -311,13 +311,13 @@ def _without_tasks(file: YamlFile, positions: Collection[int]) -> YamlFile:
     return replace(file, value={**value, "tasks": tasks})
 
 
-def _missing(file: YamlFile, values: Mapping[str, object]) -> dict[str, object]:
+def _missing_values(file: YamlFile, values: Mapping[str, object]) -> dict[str, object]:
     """Return the values whose keys the block ``config`` lacks; none when there is no such block."""
     config = cast("dict[str, object]", file.value).get("config") if isinstance(file.value, dict) else None
     return {key: value for key, value in values.items() if isinstance(config, dict) and key not in config}
 
 
-def _completed(file: YamlFile, assumed: Mapping[str, object]) -> YamlFile:
+def _with_defaults(file: YamlFile, assumed: Mapping[str, object]) -> YamlFile:
     if not assumed:
         return file
     value = cast("dict[str, Any]", file.value)
@@ -363,9 +363,9 @@ def _without_unknown_keys(
         if finding["type"] != "extra_forbidden":
             continue
         location = location_of(finding, file.value)
-        _keep_written_secret(str(location[-1]), finding["input"])
+        _mask_secrets(str(location[-1]), finding["input"])
         block, key = _block_at(model, location[:-1]), str(location[-1])
-        meant = None if block is None else _meant(block, key)
+        meant = None if block is None else _intended_key(block, key)
         hint = f"; write `{meant}`" if meant else ""
         if block is not None and meant in PARTS_OF_SUITES and key not in block.uncertain:
             is_of_suite = len(location) == 1 or isinstance(location[-2], int)
@@ -390,13 +390,13 @@ def _without_unknown_keys(
     return known
 
 
-def _keep_written_secret(key: str, value: object) -> None:
+def _mask_secrets(key: str, value: object) -> None:
     """Mask a credential that was written where none belongs, such as ``api_key``: others may repeat it."""
     if isinstance(value, str):
         keep_settings_secret({key: value})
     elif isinstance(value, dict):
         for name, inner in cast("dict[object, object]", value).items():
-            _keep_written_secret(str(name), inner)
+            _mask_secrets(str(name), inner)
 
 
 def _value_at(value: Any, location: Location) -> Any:
@@ -418,7 +418,7 @@ def _block_at(model: type[Block | TriggerList], location: Location) -> type[Bloc
     return block
 
 
-def _meant(block: type[Block], key: str) -> str | None:
+def _intended_key(block: type[Block], key: str) -> str | None:
     """Return the key that a misspelt one, or one of other tools, stands for; None if that is not known."""
     keys = [field.alias or name for name, field in block.model_fields.items()]
     return block.misspellings.get(key) or slip_of(key, keys)

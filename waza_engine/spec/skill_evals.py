@@ -104,7 +104,7 @@ def graders_of_case(
     names = unique_names([JUDGED, *(each.name or f"assertion-{position}" for position, each in typed)])
     next(names)
     for name, (_, each) in zip(names, typed, strict=True):
-        yield (each.sentence,), {"name": name, **_checked(each)}
+        yield (each.sentence,), {"name": name, **_grader_of_assertion(each)}
 
 
 def trigger_tests_of_list(document: TriggerList, path: Path, files: SuiteFiles = DISK) -> TriggerTests:
@@ -141,7 +141,7 @@ def _criteria(sentences: Sequence[str]) -> Mapping[str, Any]:
     return {"criteria": list(sentences)}
 
 
-def _checked(assertion: AssertionObject) -> dict[str, Any]:
+def _grader_of_assertion(assertion: AssertionObject) -> dict[str, Any]:
     if assertion.type == "file_exists":
         return {"type": "file", "config": {"must_exist": [assertion.path]}}
     wanted = assertion.type == "content"

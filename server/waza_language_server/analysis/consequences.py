@@ -102,7 +102,7 @@ def separate_consequences(
     known_places = {(problem.code, problem.span) for problem in problems}
     of_column = [typo for typo in typos if typo.code in _OF_COLUMN]
     moved = _repairing(of_column) if of_column else ()
-    guessed = {_mapping_at(repaired, changes.behind(edit)) for edit in edits if edit in moved}
+    guessed = {_mapping_at(repaired, changes.end_of(edit)) for edit in edits if edit in moved}
     hidden = (
         replace(each, span=span, fixes=(), related=())
         for each, span in placed
@@ -214,7 +214,7 @@ class Changes:
         """Return where an offset of the text before the edits is after them."""
         return offset + self._moved[bisect_right(self._edits, offset, key=lambda edit: edit.span.end)]
 
-    def behind(self, edit: Edit) -> int:
+    def end_of(self, edit: Edit) -> int:
         """Return the offset after one of the edits, in the text after them."""
         return self._ends[self._edits.index(edit)]
 

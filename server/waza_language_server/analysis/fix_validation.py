@@ -58,29 +58,29 @@ class FixValidator:
     def repairs(self, chosen: Sequence[Chosen], *, may_reveal: bool = False) -> bool:
         """Return whether these fixes together remove their problems and add no other ones.
 
-        A fix that reaches beyond its problem (``fix_limits``) does not count as one. Advice (information,
+        A fix that reaches beyond its problem (``stays_within``) does not count as one. Advice (information,
         hints) may replace errors and warnings. With ``may_reveal``, repairing an obstacle to the rules, as an
         unknown type is, may reveal problems in the part that was not checked.
         """
         reveals = may_reveal and all(problem.code in _HIDING or fix.reveals for problem, fix in chosen)
-        return not self._far(chosen) and self._hindered(chosen, reveals=reveals) == []
+        return not self._overreaching(chosen) and self._remaining_problems(chosen, reveals=reveals) == []
 
     def culprits(self, chosen: Sequence[Chosen]) -> frozenset[int]:
         """Return the indexes of the fixes that keep these from working together; empty if they do work.
 
-        Those are the ones next to the problems that appear or stay: a guess that has to be validated.
+        They are those next to the problems that appear or stay: a guess that the caller has to validate.
         """
-        far = self._far(chosen)
-        if far:
-            return far
-        hindered = self._hindered(chosen, reveals=False)
-        if hindered is None:
+        overreaching = self._overreaching(chosen)
+        if overreaching:
+            return overreaching
+        remaining = self._remaining_problems(chosen, reveals=False)
+        if remaining is None:
             return frozenset(range(len(chosen)))
         owners = {edit: index for index, (_, fix) in enumerate(chosen) for edit in fix.edits}
         changes = Changes(owners)
-        return frozenset(owners[changes.nearest(problem.span)] for problem in hindered)
+        return frozenset(owners[changes.nearest(problem.span)] for problem in remaining)
 
-    def _far(self, chosen: Sequence[Chosen]) -> frozenset[int]:
+    def _overreaching(self, chosen: Sequence[Chosen]) -> frozenset[int]:
         """Return the indexes of the fixes that reach beyond their problems."""
         return frozenset(
             index
@@ -88,20 +88,20 @@ class FixValidator:
             if not stays_within(self.document.tree, problem, fix.edits)
         )
 
-    def _hindered(self, chosen: Sequence[Chosen], *, reveals: bool) -> list[Problem] | None:
+    def _remaining_problems(self, chosen: Sequence[Chosen], *, reveals: bool) -> list[Problem] | None:
         """Return the problems that fixes bring or leave; None if they break the syntax."""
         edits = [edit for _, fix in chosen for edit in fix.edits]
         repaired = [problem for problem, _ in chosen]
-        brought = self._brought_by(edits, repaired)
-        if brought is None:
+        new = self._problems_after(edits, repaired)
+        if new is None:
             return None
-        return [each for each in brought if not _is_tolerable(each, repaired, reveals=reveals)]
+        return [each for each in new if not _is_acceptable(each, repaired, reveals=reveals)]
 
     def add_no_problem(self, edits: Sequence[Edit]) -> bool:
         """Return whether edits that repair nothing add no problem to the document."""
-        return self._brought_by(edits, ()) == []
+        return self._problems_after(edits, ()) == []
 
-    def _brought_by(self, edits: Sequence[Edit], repaired: Sequence[Problem]) -> list[Problem] | None:
+    def _problems_after(self, edits: Sequence[Edit], repaired: Sequence[Problem]) -> list[Problem] | None:
         """Return the problems that edits add, or leave of ``repaired``; None if they add syntax errors."""
         if not edits:
             return None
@@ -113,8 +113,8 @@ class FixValidator:
         changes = Changes(edits)
         after = all_problems(changed, self.workspace.with_document(changed))
         checkpoint()
-        brought = self._brought(changes, repaired, after)
-        return brought or self._no_more_hidden(changes, changed, after)
+        new = self._new_problems(changes, repaired, after)
+        return new or self._no_more_hidden(changes, changed, after)
 
     def _no_more_hidden(self, changes: Changes, changed: Document, after: Sequence[Problem]) -> list[Problem]:
         """Return problems that a typo hid and that still appear without it: the typo was not repaired."""
@@ -135,7 +135,7 @@ class FixValidator:
     def _known(self) -> Counter[Key]:
         return Counter(_key(problem) for problem in self._all_problems)
 
-    def _brought(
+    def _new_problems(
         self, changes: Changes, repaired: Sequence[Problem], after: Sequence[Problem]
     ) -> list[Problem]:
         """Return the problems that are new, and the repaired ones that are still there.
@@ -154,20 +154,18 @@ class FixValidator:
                 unknown.append(problem)
         if not unknown:
             return []
-        beside = self._beside(changes)
+        near = self._near_edits(changes)
         left = [
-            known
-            for known in beside
-            if not gone[_key(known)] and taken[_key(known)] < self._known[_key(known)]
+            known for known in near if not gone[_key(known)] and taken[_key(known)] < self._known[_key(known)]
         ]
-        brought: list[Problem] = []
+        new: list[Problem] = []
         for problem in unknown:
             same = _same(problem, left)
             if same is None:
-                brought.append(problem)
+                new.append(problem)
             else:
                 left.remove(same)
-        return brought
+        return new
 
     def _is_reworded(self, problem: Problem, span: Span, gone: Counter[Key]) -> bool:
         """Return whether an edit elsewhere has only reworded a problem, or lowered its severity."""
@@ -182,7 +180,7 @@ class FixValidator:
             found.setdefault((problem.code, problem.span.start, problem.span.end), []).append(problem)
         return found
 
-    def _beside(self, changes: Changes) -> list[Problem]:
+    def _near_edits(self, changes: Changes) -> list[Problem]:
         """Return the problems of the items that an edit touches."""
         places = changes.places(self.document.tree)
         starts = [place.start for place in places]
@@ -194,7 +192,7 @@ class FixValidator:
         return found
 
 
-def _is_tolerable(problem: Problem, repaired: Sequence[Problem], *, reveals: bool) -> bool:
+def _is_acceptable(problem: Problem, repaired: Sequence[Problem], *, reveals: bool) -> bool:
     if any(problem.code == each.code and not (reveals and _is_other_key(problem, each)) for each in repaired):
         return False
     if problem.severity in _ADVICE and not any(each.severity in _ADVICE for each in repaired):
@@ -270,10 +268,10 @@ def _covered(tree: Tree, span: Span, code: str) -> Span:
         around = node.span
         dash = _DASH.search(tree.text, line_start_of(tree.text, around.start), around.start)
     start = around.start if dash is None else dash.start()
-    return Span(min(start, span.start), _behind_comment(tree, max(around.end, span.end)))
+    return Span(min(start, span.start), _after_comment(tree, max(around.end, span.end)))
 
 
-def _behind_comment(tree: Tree, at: int) -> int:
+def _after_comment(tree: Tree, at: int) -> int:
     """Return the end of the comment after an offset, the offset itself without one."""
     end = line_end(tree.text, at)
     return end if tree.text[at:end].lstrip().startswith("#") else at

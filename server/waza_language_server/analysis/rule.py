@@ -78,9 +78,9 @@ class Rule(Generic[View]):
 
 
 def found_by(rules: Iterable[Rule[View]], view: View) -> Found:
-    """Yield the problems from each of some rules, with a checkpoint after it; none from a rule that fails.
+    """Yield the problems that rules find in a view, with a checkpoint after each; a rule that fails has none.
 
-    Like ``guarded``, but without two more generators for each rule and grader, which cost as much as a rule.
+    It repeats ``guarded``, whose generators cost as much as a rule when there is one for each grader.
     """
     for rule in rules:
         try:

@@ -75,7 +75,7 @@ GRADER_RULES: tuple[Rule[GraderView], ...] = (
     Rule("tool patterns", patterns.unanchored_patterns),
     Rule("tool names", patterns.tool_names, values=frozenset({"tool.name"})),
     Rule("assertions", assertions.assertions, values=frozenset({"python.assertion"})),
-    Rule("JavaScript", assertions.javascript_meant, values=frozenset({"python.assertion"})),
+    Rule("JavaScript", assertions.undeclared_javascript, values=frozenset({"python.assertion"})),
 )
 """Rules about one grader entry by itself: their results are cached until the entry changes."""
 
@@ -105,7 +105,6 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("judges", grader_names.nobody_to_judge),
     Rule("judge references", grader_names.unknown_judges),
     Rule("grader references", grader_names.unknown_names),
-    Rule("scores", weak_graders.scores_without_graders),
     Rule("weak graders", weak_graders.weak_graders),
 )
 """Rules about a file among others, and about all its grader entries."""

@@ -34,7 +34,7 @@ def installed_types() -> Mapping[str, Any]:
 
 
 def types_in(answer: object) -> dict[str, Any]:
-    """Return the schemas in an answer of the engine, by type; errors of other types are logged."""
+    """Return the schemas in an answer of the engine, by type; log the errors of types without one."""
     found = cast("Block", answer if isinstance(answer, Mapping) else {})
     for problem in items_of(found.get("problems")):
         log.warning("%s", problem)

@@ -1,4 +1,4 @@
-"""The engine as a child process: started on the first run, spoken to in JSON-RPC, gone when the server goes.
+"""The engine as a child process: started with the first run, controlled by JSON-RPC, ended with the server.
 
 The child is ``python -m waza_engine serve`` in the interpreter chosen for the folder, in a process group of
 its own. One JSON object a line goes each way; ``waza_engine/json_rpc.py`` dispatches them. The standard error
@@ -47,8 +47,8 @@ class EngineError(Exception):
 class EngineProcess:
     """One engine child. All methods belong to the event loop that called ``start``.
 
-    Threads read, write and wait for the child. So starting it takes one step in which nothing else happens,
-    there is no half-started child to be forgotten, and a loop that ends waits for none of this.
+    Threads read from, write to and wait for the child. So ``start`` is synchronous, no half-started child can
+    be forgotten, and the end of the event loop waits for no thread.
     """
 
     def __init__(
@@ -60,13 +60,13 @@ class EngineProcess:
         on_verdicts: Callable[[Params], None] = lambda _: None,
         arguments: Sequence[str] = ("-P", "-m", "waza_engine", "serve"),
     ) -> None:
-        """Start nothing yet.
+        """Prepare the process; ``start`` starts it.
 
         ``on_event`` gets every ``run.event``, ``on_verdicts`` every ``live.verdicts``; ``on_exit`` is called
         once with the reason why the child has ended.
         """
         self.interpreter = interpreter
-        self.last_words: str | None = None
+        self.exit_reason: str | None = None
         """Why the child has ended, None while it has not."""
         self._command = (interpreter, *arguments)
         self._on_exit = on_exit
@@ -76,7 +76,7 @@ class EngineProcess:
         self._loop = asyncio.get_running_loop()
         self._outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._gone = asyncio.Event()
-        self._has_spoken = False
+        self._has_written = False
         self._waiting: set[asyncio.Future[Any]] = set()
 
     @property
@@ -93,7 +93,7 @@ class EngineProcess:
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=PIPE,
-                # Whatever a thread holds that is blocked in reading would stop the interpreter at its end.
+                # A thread blocked in reading would hold a buffer's lock, and block the interpreter's end.
                 bufsize=0,
                 env={**os.environ, "PYTHONUTF8": "1", "PYTHONUNBUFFERED": "1"},
                 # A process group of its own, which is ended as one.
@@ -112,34 +112,34 @@ class EngineProcess:
     async def request(self, method: str, params: Params) -> Any:
         """Send a request and return its result; EngineError when it is refused or the engine has ended."""
         if self.pid is None:
-            raise EngineError(self._obituary())
+            raise EngineError(self._describe_exit())
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.add(answer)
-        self._endpoint.request(method, params).add_done_callback(partial(_hand_over, answer))
+        self._endpoint.request(method, params).add_done_callback(partial(_resolve, answer))
         try:
             return await answer
         finally:
             self._waiting.discard(answer)
 
     async def stop(self, grace_seconds: float) -> None:
-        """Close the child's input, which ends it, and kill it when it stays; returns when it is gone.
+        """Close the child's input, which ends it, and kill it after a grace period; return when it has ended.
 
-        A child that has not said anything yet still loads: it has nothing to end in order.
+        A child that has not written anything yet is still loading, and is killed at once.
         """
-        if self.pid is not None and self._has_spoken:
+        if self.pid is not None and self._has_written:
             self._outgoing.put(None)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._gone.wait(), grace_seconds)
         await self.kill()
 
     async def kill(self) -> None:
-        """Kill the child and everything it started; returns when it is gone."""
+        """Kill the child and everything it started; return when it has ended."""
         await asyncio.to_thread(self.kill_now)
         if self._child is not None:
             await self._gone.wait()
 
     def kill_now(self) -> None:
-        """Do the same without the loop: for the end of the server. Blocks at most a moment."""
+        """Kill the child without the event loop, at the end of the server; blocks for a moment at most."""
         if self.pid is not None:
             end_process_tree(self.pid)
 
@@ -151,7 +151,7 @@ class EngineProcess:
                     self._read(line)
         except (OSError, ValueError) as error:
             log.warning("The engine's output could not be read: %s", error)
-        # An engine that says nothing any more has ended or is of no use.
+        # An engine with closed output has ended, or cannot be used any more.
         try:
             child.wait(timeout=1)
         except TimeoutExpired:
@@ -192,17 +192,17 @@ class EngineProcess:
         self._in_loop(self._finish)
 
     def _finish(self) -> None:
-        reason = self.last_words = self._obituary()
+        reason = self.exit_reason = self._describe_exit()
         for answer in self._waiting:
             if not answer.done():
                 answer.set_exception(EngineError(reason))
         self._gone.set()
-        # It knows who hears, who knows this: nobody would come for the two of them (`gc` is off).
+        # Break the reference cycle through the handlers, since the garbage collector is off.
         self._endpoint = Endpoint({}, lambda _message: None)
         self._on_exit(self, reason)
 
     def _consume(self, message: Params) -> None:
-        self._has_spoken = True
+        self._has_written = True
         try:
             self._endpoint.consume(message)
         except Exception:
@@ -215,7 +215,7 @@ class EngineProcess:
     def _send(self, message: Params) -> None:
         self._outgoing.put(json.dumps(message).encode() + b"\n")
 
-    def _obituary(self) -> str:
+    def _describe_exit(self) -> str:
         code = None if self._child is None else self._child.returncode
         last = next((line for line in reversed(self._stderr_tail) if line.strip()), "")
         if "No module named" in last and "waza_engine" in last:
@@ -255,7 +255,7 @@ def _creation_flags() -> int:
     return 0
 
 
-def _hand_over(answer: asyncio.Future[Any], done: Future[Any]) -> None:
+def _resolve(answer: asyncio.Future[Any], done: Future[Any]) -> None:
     if answer.done():
         return
     error = done.exception()

@@ -1,9 +1,8 @@
-"""Runs of suites, tasks and graders: started by a click, followed by their events, cancelled for certain.
+"""Runs of suites, tasks and graders: start, follow, cancel.
 
-Whatever happens, a run ends: completed, failed, canceled or with an error. A cancelled run that does not end
-by itself within a second and a half is ended by killing its engine; the next run starts a new one. Concurrent
-runs have an engine each, so that killing one ends no other. Their number is limited: further runs wait for
-their turn, and say so.
+Every run ends as completed, failed, canceled or with an error. If a cancelled run does not end within a
+second and a half, its engine is killed; the next run starts a new one. Concurrent runs have an engine each,
+so that killing one ends no other. Their number is limited; further runs wait for their turn.
 """
 
 from __future__ import annotations
@@ -78,7 +77,7 @@ CANCEL_GRACE_SECONDS = 1.5
 STOP_GRACE_SECONDS = 0.5
 CLOSE_GRACE_SECONDS = 0.9
 MOST_AT_ONCE = max(4, os.cpu_count() or 1)
-"""Runs that go on at the same time: an agent mostly waits for its model, but each engine takes its memory."""
+"""Concurrent runs: an agent mostly waits for its model, but each engine needs memory."""
 
 log = logging.getLogger(__name__)
 
@@ -88,9 +87,9 @@ Event = dict[str, Any]
 
 @frozen()
 class RunOutcome:
-    """How a run ended. ``message`` explains an error; ``results_file`` is None when nothing was written.
+    """How a run ended. ``message`` explains an error; ``results_file`` is None if nothing was written.
 
-    ``conclusion`` is the engine's, empty when it drew none.
+    ``conclusion`` is that of the engine, empty without one.
     """
 
     status: RunStatus
@@ -119,7 +118,7 @@ class RunKey:
 
 @dataclass(eq=False)
 class Run:
-    """A run that has not ended yet. ``tokens`` are those of the progress that its callers asked with."""
+    """A run. ``tokens`` are the progress tokens of the requests that started or joined it."""
 
     target: RunnableId
     options: Options = field(default_factory=dict[str, Any])
@@ -173,7 +172,7 @@ class Runs:
         self._interpreter = interpreter
         self._arguments = arguments
         self._on_change = on_change
-        self._tell = on_event
+        self._report = on_event
         self._engine: EngineProcess | None = None
         self._engines: set[EngineProcess] = set()
         """The engine, and those before it that have not ended yet."""
@@ -211,7 +210,7 @@ class Runs:
         if run is None:
             run = Run(target, options or {}, [token])
             self._active[key] = run
-            run.work = asyncio.create_task(self._carry_out(run))
+            run.work = asyncio.create_task(self._execute(run))
             self._on_change(run)
         elif token is not None and token not in run.tokens:
             run.tokens.append(token)
@@ -235,7 +234,7 @@ class Runs:
             run.cancelling = True
             if run.waits:
                 run.work.cancel()
-            await self._ask_to_cancel(run)
+            await self._request_cancel(run)
         done, _ = await asyncio.wait([run.work], timeout=CANCEL_GRACE_SECONDS)
         if not done and run.engine is not None:
             log.warning("The run did not stop when asked; the engine is ended.")
@@ -265,11 +264,11 @@ class Runs:
         await asyncio.gather(*(engine.kill() for engine in tuple(self._engines)))
 
     def use_interpreter(self, interpreter: str) -> None:
-        """Take another interpreter for the runs that start from now on."""
+        """Use another interpreter for the runs that start from now on."""
         self._interpreter = interpreter
 
     async def close(self) -> None:
-        """End every run and the engine, and start none any more; takes little more than a second.
+        """End every run and engine, and start no more; takes little more than a second.
 
         An engine whose input ends cancels its runs by itself, and writes their results.
         """
@@ -287,7 +286,7 @@ class Runs:
         for engine in tuple(self._engines):
             engine.kill_now()
 
-    async def _ask_to_cancel(self, run: Run) -> None:
+    async def _request_cancel(self, run: Run) -> None:
         if run.engine is None or run.run_id is None:
             return
         try:
@@ -297,9 +296,9 @@ class Runs:
         except (EngineError, TimeoutError) as error:
             log.info("The engine did not confirm the cancel: %s", error)
 
-    async def _carry_out(self, run: Run) -> RunOutcome:
+    async def _execute(self, run: Run) -> RunOutcome:
         try:
-            self._say_if_it_waits(run)
+            self._report_waiting(run)
             if run.cancelling:
                 raise asyncio.CancelledError
             async with self._turns:
@@ -318,15 +317,15 @@ class Runs:
             outcome = RunOutcome("canceled", outcome.results_file)
         if run.run_id is not None and not run.ended and not self._closed:
             # Listeners wait for an end event, and a dead engine sends none.
-            self._tell(run, _interrupted(run.run_id, outcome))
+            self._report(run, _interrupted(run.run_id, outcome))
         run.outcome = outcome
         self._on_change(run)
         return outcome
 
-    def _say_if_it_waits(self, run: Run) -> None:
+    def _report_waiting(self, run: Run) -> None:
         run.waits = self._turns.locked()
         if run.waits:
-            self._tell(run, {"kind": "waits", "message": self._waiting.message})
+            self._report(run, {"kind": "waits", "message": self._waiting.message})
             for listener in tuple(run.listeners):
                 listener(self._waiting)
 
@@ -337,18 +336,18 @@ class Runs:
         answer = await engine.request("eval.run", {**request_of(run.target), **run.options})
         run.run_id = str(answer["run_id"])
         events = self._events[engine, run.run_id]
-        if engine.last_words is not None:
-            # It ended with its answer, before anybody could know which run that was.
-            events.put_nowait(EngineError(engine.last_words))
+        if engine.exit_reason is not None:
+            # The engine ended right after its answer, before its run was known here.
+            events.put_nowait(EngineError(engine.exit_reason))
         if run.cancelling:
-            await self._ask_to_cancel(run)
+            await self._request_cancel(run)
         progress = RunProgress(0, 0, "starting")
         while True:
             event = await events.get()
             if isinstance(event, EngineError):
                 raise event
             run.ended = event.get("kind") == "ended"
-            self._tell(run, event)
+            self._report(run, event)
             if run.ended:
                 return _outcome_of(event)
             progress = advanced(progress, event)
@@ -356,7 +355,7 @@ class Runs:
                 listener(progress)
 
     async def _engine_for(self, run: Run) -> EngineProcess:
-        """Return the engine of a new run: the first one, or one of its own if another run is active."""
+        """Return the engine of a new run: the shared one, or a new one if another run is active."""
         engine = await self._running_engine()
         if any(other.engine is engine for other in self.active):
             engine = self._started()
@@ -364,7 +363,7 @@ class Runs:
         return engine
 
     def _stop_unless_needed(self, engine: EngineProcess | None) -> None:
-        """End an engine that was started for a concurrent run; the first one stays for the next run."""
+        """End an engine that was started for a concurrent run; the shared one stays for the next run."""
         if engine is None or engine is self._engine or engine not in self._engines:
             return
         stopping = asyncio.create_task(engine.stop(STOP_GRACE_SECONDS))
@@ -386,12 +385,12 @@ class Runs:
         if not self._may_start():
             raise EngineError("No engine is started in an untrusted workspace.")
 
-        def hear(event: Event) -> None:
+        def receive(event: Event) -> None:
             self._events[engine, str(event.get("run_id"))].put_nowait(event)
 
         engine = EngineProcess(
             self._interpreter,
-            on_event=hear,
+            on_event=receive,
             on_exit=self._on_exit,
             on_verdicts=self._take_verdicts,
             arguments=self._arguments,

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 SymbolWord = Literal["grader", "task", "skill"]
 MAX_SYMBOLS = 500
-"""Symbols that are listed; who types more of the name finds the others."""
+"""Symbols that are listed; a longer query finds the others."""
 
 
 @frozen()
 class Highlight:
-    """A place of the document that names the symbol under the cursor; ``writes`` where it is defined."""
+    """A reference in the document to the symbol under the cursor; ``writes`` if it is the definition."""
 
     span: Span
     writes: bool
@@ -38,7 +38,7 @@ class Highlight:
 
 @frozen()
 class WorkspaceSymbol:
-    """A grader, task or skill that is defined somewhere; ``container`` is the file, from the open folder."""
+    """A defined grader, task or skill; ``container`` is its file, relative to the open folder."""
 
     name: str
     kind: SymbolWord

@@ -1,7 +1,7 @@
-"""Indentation of a new line: a key below the key before it, and not below the dash before that.
+"""Indentation of a new line: below the key of the line above, not below its dash.
 
-Architecture invariant: only the line above and the indentation of the first blocks of the file are read, so
-that an answer comes before the next key is pressed.
+Architecture invariant: only the line above and the first blocks of the file are read, so the answer comes
+before the next keystroke.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _BLOCK = compiled_later(r"[ \t]*+(?:[&!]\S*[ \t]+)*[|>][-+]?(?P<deep>[1-9])?[-+]
 
 
 def indent_new_line(document: Document, workspace: Workspace, offset: int) -> Edit | None:
-    """Return the edit that indents the empty line of an offset; None if the editor's own choice stays.
+    """Return the edit that indents the empty line at an offset, None if the editor's indentation is right.
 
-    After ``key: value`` it begins below the key; after ``key:``, ``key: |`` and ``- |`` where the value
+    After ``key: value`` the line begins below the key; after ``key:``, ``key: |`` and ``- |`` where the value
     belongs.
     """
     if not document.reads(offset):
@@ -66,17 +66,17 @@ def _column(document: Document, workspace: Workspace, above: Span) -> int | None
         dash, start = start, found.end()
     key = key_at(text, start)
     is_item = key is None or key.end() > above.end
-    behind = start if key is None or is_item else key.end()
-    cursor = cursor_at(document.tree, behind)
+    after = start if key is None or is_item else key.end()
+    cursor = cursor_at(document.tree, after)
     if cursor.in_flow or cursor.indent != start - above.start:
         # A text of several lines, brackets.
         return None
-    block = _BLOCK.fullmatch(text, behind, above.end)
+    block = _BLOCK.fullmatch(text, after, above.end)
     if is_item:
         if block is None or dash is None or cursor.role != "item":
             return None
         return dash - above.start + int(block["deep"] or 2)
-    value = _VALUE.fullmatch(text, behind, above.end)
+    value = _VALUE.fullmatch(text, after, above.end)
     if cursor.role != "value" or value is None:
         # An item without keys, a comment.
         return None

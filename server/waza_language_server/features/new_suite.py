@@ -19,7 +19,7 @@ MOST_OFFERED = 20
 
 @frozen()
 class SuiteOffer:
-    """A suite that can be made in the document: ``argument`` is that of the command ``waza.newSuite``."""
+    """A suite that can be created in the document; ``argument`` is that of the command ``waza.newSuite``."""
 
     title: str
     skill: str
@@ -32,7 +32,7 @@ def title_of_offer(skill: str) -> str:
 
 
 def suite_offers(document: Document, workspace: Workspace) -> tuple[SuiteOffer, ...]:
-    """Return the suites that can be made in an eval file that is empty, the likeliest first."""
+    """Return the suites that can be created in an empty eval file, the likeliest first."""
     path = path_of(document.uri)
     if path is None or document.kind != "eval":
         return ()

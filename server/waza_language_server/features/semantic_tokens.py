@@ -1,7 +1,7 @@
-"""Semantic tokens: the words of the languages inside strings, and the names that suites are made of.
+"""Semantic tokens: code inside strings, and the names of graders, tasks, skills, tools and models.
 
-Architecture invariant: the tokens of a grader are kept as long as it is not touched, so that after an edit
-one grader is read again, whatever the size of the suite.
+Architecture invariant: the tokens of a grader are cached until it is edited, so an edit computes those of one
+grader, whatever the size of the suite.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _TOKENS_PER_CHECKPOINT = 500
 
 @frozen()
 class SemanticToken:
-    """Characters on one line that an editor colours."""
+    """Characters of one line that have a kind."""
 
     start: int
     end: int
@@ -53,8 +53,8 @@ class SemanticToken:
 
 
 Tokens = tuple[SemanticToken, ...]
-_kept: WeakKeyDictionary[Catalog, WeakKeyDictionary[Green, Tokens]] = WeakKeyDictionary()
-"""The tokens of a grader entry, as seen from its start, by schemas and entry."""
+_cached: WeakKeyDictionary[Catalog, WeakKeyDictionary[Green, Tokens]] = WeakKeyDictionary()
+"""The tokens of a grader entry, with offsets from its start, by schemas and entry."""
 
 
 def semantic_tokens(document: Document, workspace: Workspace, span: Span | None = None) -> Tokens:
@@ -83,7 +83,7 @@ def semantic_tokens(document: Document, workspace: Workspace, span: Span | None 
 
 
 def _of_grader(document: Document, catalog: Catalog, entry: Node) -> list[SemanticToken]:
-    memory = _kept.setdefault(catalog, WeakKeyDictionary())
+    memory = _cached.setdefault(catalog, WeakKeyDictionary())
     known = memory.get(entry.green)
     if known is not None:
         return [_shifted(each, entry.offset) for each in known]

@@ -21,7 +21,7 @@ from waza_language_server.syntax.nodes import value_at
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from waza_language_server.project.document import Document
@@ -29,13 +29,14 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Entry, Node
     from waza_language_server.text.line_index import LineIndex
+    from waza_language_server.text.span import Span
 
 
 SymbolWord = Literal["block", "list", "value", "grader", "task", "item"]
 MOST_IN_DETAIL = 200
-"""Items of a list whose own keys are listed; of a longer list the items are, but for plain words."""
+"""A list with more items is listed without the keys of its items and without plain values."""
 _NAMES = ("name", "id", "prompt", "tool", "path", "type")
-"""The keys by which people know an item of a list: the first that it has."""
+"""The first of these keys in an item of a list is its name."""
 _ITEMS: Mapping[str, SymbolWord] = {"graders": "grader", "tasks": "task"}
 _BLOCKS: Mapping[str, SymbolWord] = {"mapping": "block", "sequence": "list"}
 _LONGEST = 60
@@ -44,7 +45,7 @@ _PASSED_OVER_AT_ONCE = 1_000
 
 @frozen()
 class OutlineSymbol:
-    """A key, or an item of a list. ``whole`` is all that is written of it, ``named`` what to select in it."""
+    """A key, or an item of a list. ``whole`` is its full span, ``named`` the span to select."""
 
     name: str
     detail: str
@@ -140,7 +141,7 @@ class Fold:
 
 
 def folds(document: Document, most: int = MOST) -> tuple[Fold, ...]:
-    """Return what can be folded, in the order of the lines; of too many the outermost."""
+    """Return the folds in the order of their lines; the outermost if there are more than ``most``."""
     root, lines = document.tree.root, document.lines
     found: dict[int, Fold] = {}
     texts: list[Span] = []
@@ -179,12 +180,12 @@ def _comments(text: str) -> Iterator[re.Match[str] | None]:
         line = text.rfind("\n", 0, at) + 1
         comment = None if text[line:at].strip(" \t") else _COMMENTS.match(text, line)
         yield comment
-        behind = text.find("\n", at) if comment is None else comment.end()
-        at = text.find("#", behind) if behind >= 0 else -1
+        after = text.find("\n", at) if comment is None else comment.end()
+        at = text.find("#", after) if after >= 0 else -1
 
 
 def _parts(node: Node) -> Iterator[tuple[int, Node]]:
-    """Yield where each part of a node begins, and what can be below its first line."""
+    """Yield the start and the value of each entry, or the items."""
     for entry in node.each_entry():
         yield entry.key.span.start, entry.value
     for item in node.each_item():
@@ -192,7 +193,7 @@ def _parts(node: Node) -> Iterator[tuple[int, Node]]:
 
 
 def _last_line(text: str, lines: LineIndex, value: Node) -> int:
-    """Return the last line to fold away; a bracket that closes stays in sight, and what follows it."""
+    """Return the last line to fold away; the closing bracket and text after it stay visible."""
     end = value.span.start + len(text[value.span.start : value.span.end].rstrip())
     last = lines.line_of(end)
     line = lines.line_span(last)
@@ -233,7 +234,7 @@ MOST_LOOKED_UP = 5_000
 
 @frozen()
 class DocumentLink:
-    """A name that leads to a file."""
+    """A name or path that opens a file."""
 
     span: Span
     target: Path

@@ -1,4 +1,4 @@
-"""The context of a value in a language of its own: the files that a glob picks up or could name."""
+"""The context of a string in an embedded language: the files that a glob matches or could name."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ def _yaml_files(nearby: Nearby, folder: Path) -> Iterator[Path]:
 
 
 def _looks_like_task(workspace: Workspace, file: Path) -> bool:
-    said = workspace.project.outline(file)
-    return bool(said.id or said.name) and not said.patterns and said.skill is None
+    outline = workspace.project.outline(file)
+    return bool(outline.id or outline.name) and not outline.patterns and outline.skill is None
 
 
 def _relative(file: Path, folder: Path) -> str:
@@ -110,7 +110,7 @@ def _relative(file: Path, folder: Path) -> str:
 
 @frozen()
 class EmbeddedValue:
-    """A value that is short enough to be looked into."""
+    """A string in an embedded language, short enough to be analyzed."""
 
     language: Language
     scalar: ScalarMap
@@ -129,7 +129,7 @@ class EmbeddedValue:
         if found is None:
             return None
         span = self.scalar.source_span(found.start, found.end)
-        # The quote in front of a name, and the indentation, belong to no character of the value.
+        # Quotes and indentation belong to no character of the value.
         return (span, found.text) if span.contains(offset) else None
 
 

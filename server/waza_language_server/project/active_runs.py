@@ -1,6 +1,6 @@
-"""Active runs: items that they have not judged yet have an older result, which would pass for theirs.
+"""Active runs of this server: a result that is older than the start of an active run will be replaced.
 
-A result is from an active run if it is not older than the run's start, which is in each record.
+Until then the older result must not look like that of the active run.
 """
 
 from __future__ import annotations
@@ -71,15 +71,15 @@ class ActiveRuns:
 
     @property
     def all(self) -> Sequence[ActiveRun]:
-        """Each of them, the oldest first."""
+        """The active runs, oldest first."""
         return tuple(self._going.values())
 
     def begin(self, key: object, run: ActiveRun) -> None:
-        """Take a run that has begun, or waits for its turn."""
+        """Add a run that has begun, or waits for its turn."""
         self._going[key] = run
 
     def end(self, key: object) -> None:
-        """Forget a run: its record says what it did not judge."""
+        """Remove a run that has ended."""
         self._going.pop(key, None)
         self._under_way.pop(key, None)
 
@@ -101,11 +101,11 @@ class ActiveRuns:
         return True
 
     def under_way(self, suite: Path, task: str) -> RunningTrial | None:
-        """Return the trial of a task that runs now, the one that was heard of last of several."""
+        """Return the running trial of a task, the last reported one of several."""
         return self._newest(suite, lambda place: place[:2] == ("task", task))
 
     def prompt_under_way(self, suite: Path, prompt: str, *, should_trigger: bool) -> RunningTrial | None:
-        """Return since when a trigger prompt is tried, None when it is not."""
+        """Return the running trial of a trigger prompt, None without one."""
         return self._newest(suite, ("prompt", prompt, int(should_trigger)).__eq__)
 
     def _newest(self, suite: Path, is_meant: Callable[[_Place], bool]) -> RunningTrial | None:

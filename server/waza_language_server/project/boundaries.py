@@ -1,7 +1,7 @@
-"""How far around a file the server looks: links, and paths that documents name, end at the workspace.
+"""The boundaries around workspaces, beyond which no link and no path of a document is followed.
 
-The content of a repository must not make an editor read the rest of the disk, or wake a network drive.
-Links that stay inside keep working, however the workspace itself was reached.
+The content of a repository must not make an editor read the rest of the disk, or wake a network drive. Links
+inside of a boundary work, also if the workspace itself was opened through a link.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from pathlib import Path
 from waza_engine.boundary import Boundary, repository_around, suite_boundary
 
 MAX_LEVELS = 200
-"""The most folders of a path whose links are followed here; the system resolves a deeper path."""
+"""Paths with more folders are resolved by the system alone."""
 
 
 class Links:
-    """Where links lead. ``known`` are the paths that were followed since the disk is held still."""
+    """The targets of links, cached in ``known`` while the disk caches lookups."""
 
     def __init__(self) -> None:
         self.known: dict[str, str] | None = None
 
     def resolved(self, path: str) -> str:
-        """Return a path with all links followed; while the disk is held still, each folder is read once."""
+        """Return a path with all links followed."""
         if self.known is None:
             return os.path.realpath(path)
         known = self.known.get(path)
@@ -41,7 +41,7 @@ class Links:
 
 
 class Boundaries:
-    """The boundaries around the folders of a project. ``roots`` are the folders that are open."""
+    """The boundaries around folders. ``roots`` are the open folders."""
 
     def __init__(self, roots: Iterable[Path] = ()) -> None:
         self._roots = tuple(roots)
@@ -50,10 +50,10 @@ class Boundaries:
         self._known: dict[Path, Boundary] = {}
 
     def around(self, folder: Path) -> Boundary:
-        """Return where links in a folder may lead.
+        """Return the boundary of links in a folder.
 
-        That is every open folder and the repository of the one that holds it; without an open folder its
-        repository, without that the folder alone.
+        It is every open folder and the repository of the one that contains the folder; for a folder outside
+        of them its repository, or else the folder alone.
         """
         known = self._known.get(folder)
         if known is None:
@@ -67,7 +67,7 @@ class Boundaries:
         folders = suite_boundary(folder, self._roots, self._is_there).folders
         outer = "its folder" if repository_around(folder, self._is_there) is None else "the repository"
         name = "the workspace" if is_open else outer
-        boundary = _Asked(folders, name, self.links)
+        boundary = _WithCachedLinks(folders, name, self.links)
         if is_open:
             self._workspace = boundary
         return boundary
@@ -76,8 +76,8 @@ class Boundaries:
         return os.path.lexists(path)
 
 
-class _Asked(Boundary):
-    """A boundary that caches the targets of links: for questions what it holds, not for opening files."""
+class _WithCachedLinks(Boundary):
+    """A boundary that caches the targets of links: only for questions, not for opening files."""
 
     def __init__(self, folders: tuple[str, ...], name: str, links: Links) -> None:
         super().__init__(folders, name)

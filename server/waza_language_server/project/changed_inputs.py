@@ -1,12 +1,11 @@
 """The input files of a run that have changed since, by the digests in its record.
 
-An open text wins over the disk. Suite files are left out: which of their parts changed is known exactly
-(``project/document_scores.py``). Each file is read once for each version of it.
+The text of an open document counts instead of the file. Suite files are left out: for them
+``project/document_scores.py`` knows which part has changed. Each version of a file is read once.
 """
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import os
 import re
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
 MAX_FILES = 2_000
 MAX_RECORDS = 8
 """Records of inputs that are remembered: each may hold megabytes of text."""
-MAX_COMPARED_LINES = 2_000
-"""Of longer differences the lines are counted without their order."""
 _FILES_PER_CHECKPOINT = 20
 _ID_LINE = compiled_later(r"^id[ \t]*:(.*)$", re.MULTILINE)
 EVERY = ""
@@ -80,18 +77,17 @@ class CurrentFiles:
 
 
 class InputTexts:
-    """Texts and digests of then and now, remembered."""
+    """A cache of the texts and digests of input files, recorded and current."""
 
     def __init__(self) -> None:
         self._digests: dict[Path, tuple[object, str | None]] = {}
-        self._counts: dict[tuple[str, str], tuple[int, int]] = {}
         self._records: dict[tuple[Path, str], RunInputs] = {}
 
     def recorded(self, origin: RunOrigin) -> RunInputs:
-        """Return what decided a run; nothing when that was not kept."""
+        """Return the recorded inputs of a run; empty if they were not stored."""
         key = origin.results.parent, origin.inputs
         if key not in self._records:
-            # When there is a run to ask about: most suites were never run.
+            # Imported here, since most suites were never run.
             from waza_engine.results.inputs import inputs_of
 
             if len(self._records) >= MAX_RECORDS:
@@ -106,7 +102,7 @@ class InputTexts:
     def moved(
         self, origin: RunOrigin, suite: Path, paths: Sequence[Path], task_in: Callable[[Path], str]
     ) -> Mapping[Path, InputFile]:
-        """Return the files of tasks that had another name at a run, by their ``paths`` today.
+        """Return the recorded files of tasks that had another name in a run, by their current ``paths``.
 
         ``task_in`` returns the id of the task in a file.
         """
@@ -130,7 +126,7 @@ class InputTexts:
         return found
 
     def _says(self, origin: RunOrigin, file: InputFile, task: str) -> bool:
-        """Return whether a file of a run has a line at its margin which says that it is that of a task."""
+        """Return whether a recorded file has the ``id`` of a task."""
         lines = _ID_LINE.findall(self.text_then(origin, file.path) or "")
         return any(line.split(" #", 1)[0].strip() in (task, f"'{task}'", f'"{task}"') for line in lines)
 
@@ -156,7 +152,7 @@ class InputTexts:
     def _added(
         self, origin: RunOrigin, suite: Path, today: CurrentFiles, is_suite_file: Callable[[Path], bool]
     ) -> list[ChangedInput]:
-        """Return the files that lie in the folders of a run and did not then, each once."""
+        """Return the files that were added to the input folders of a run since, each once."""
         recorded = self.recorded(origin)
         if not recorded.folders:
             return []
@@ -192,9 +188,7 @@ class InputTexts:
         then, now = self.text_then(origin, file.path), _text_now(path, today)
         added = removed = None
         if then is not None and now is not None:
-            if (file.sha256, digest) not in self._counts:
-                self._counts[file.sha256, digest] = _counted(then, masked(now))
-            added, removed = self._counts[file.sha256, digest]
+            added, removed = _changed_lines(then, masked(now))
         return ChangedInput(path, origin.results, file.path, added, removed, gone=False, tasks=tasks)
 
     def _digest(self, file: InputFile | None, path: Path, today: CurrentFiles) -> str | None:
@@ -214,7 +208,7 @@ class InputTexts:
 
 
 def _files_below(place: Path, suite: Path, today: CurrentFiles) -> list[Path]:
-    """Return the files of a folder as a run reads it, no more than it records."""
+    """Return the files of a folder that a run would record."""
     from waza_engine.results.inputs import is_left_by_programs, is_unread
 
     found: list[Path] = []
@@ -234,7 +228,7 @@ def _files_below(place: Path, suite: Path, today: CurrentFiles) -> list[Path]:
 
 
 def recorded_file_path(suite: Path, recorded: str) -> Path:
-    """Return where a file of a record lies."""
+    """Return the path of a recorded file."""
     return Path(os.path.normpath(suite.parent / recorded))
 
 
@@ -256,26 +250,15 @@ def _text_now(path: Path, today: CurrentFiles) -> str | None:
     return fact.value if fact.state == "known" else None
 
 
-def _counted(then: str, now: str) -> tuple[int, int]:
-    """Return how many lines were added and removed."""
-    old, new = then.splitlines(), now.splitlines()
-    start = 0
-    while start < min(len(old), len(new)) and old[start] == new[start]:
-        start += 1
-    end = 0
-    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
-        end += 1
-    old, new = old[start : len(old) - end], new[start : len(new) - end]
-    if max(len(old), len(new)) > MAX_COMPARED_LINES:
-        was, now_is = Counter(old), Counter(new)
-        return (now_is - was).total(), (was - now_is).total()
-    blocks = difflib.SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
-    same = sum(block.size for block in blocks)
-    return len(new) - same, len(old) - same
+def _changed_lines(then: str, now: str) -> tuple[int | None, int | None]:
+    """Return how many lines were added and removed, both None if only their order has changed."""
+    old, new = Counter(then.splitlines()), Counter(now.splitlines())
+    added, removed = (new - old).total(), (old - new).total()
+    return (added, removed) if added or removed else (None, None)
 
 
 REWRITTEN = "the {} was changed after the run"
-"""The judged text has changed since, or it is unknown."""
+"""The graded text has changed since, or is unknown."""
 TASK_REWRITTEN = "a task of it was changed after the run"
 SUITE_REWRITTEN = "settings of the suite were changed after the run"
 TASK_ADDED = "the run had no task {}"
@@ -298,7 +281,7 @@ _MOST_LISTED = 20
 
 
 def describe_later_run(later: LaterRun | None) -> str:
-    """Return why a later run leaves an older result in doubt, in Markdown; "" when there is none."""
+    """Return why a later run makes an older result uncertain, in Markdown; "" without such a run."""
     if later is None:
         return ""
     return PASSED_OVER if later.unread is None else UNREAD.format(code(later.unread.name))

@@ -2,8 +2,8 @@
 
 ``eval.yaml`` is a common name: other evaluation tools use it for formats of their own. A file is claimed
 only when something shows that it belongs to a suite, and a file that carries another tool's keys is left
-alone, so that no other tool's user ever sees a squiggle of ours. The decision reads the keys at the left
-margin, never a parse: it must give the same answer while a line is half typed.
+alone, so that users of other tools see no diagnostics of this server. The decision reads the keys at the left
+margin without parsing, so that it is the same while a line is half typed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from waza_engine.spec.harness_rows import ROW_SUFFIXES, RowKind, file_kind, is_a
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES as NAMES_TO_RUN
 from waza_engine.spelling import slip_of
 from waza_language_server.project.document import DocumentKind
-from waza_language_server.project.front_matter import front_matter, lost_opening
+from waza_language_server.project.front_matter import front_matter, missing_opening
 from waza_language_server.syntax.json_tree import parse_json
 
 EVAL_NAMES = (*NAMES_TO_RUN, "wazaEval.yaml", "wazaEval.yml")
@@ -74,7 +74,7 @@ _BLOCKS = _words("config graders metrics hooks tasks tasks_from task_patterns")
 """Keys without which a file has nothing to run or to grade."""
 _BLOCKS_BESIDE_TASKS = _words("config graders metrics tasks_from")
 _SCALES = _words("graders metrics")
-_SAID_OF_SCALES = _words("type name ref weight config")
+_KEYS_OF_SCALES = _words("type name ref weight config")
 _NOTHING_BUT_TASKS = _words("tasks version description")
 _SUITE_SIBLINGS = frozenset({"tasks", "SKILL.md", *CONFIG_NAMES, *TRIGGER_NAMES})
 _KEY_AT_MARGIN = compiled_later(r"""(?m)^(?:"([^"\n]*)"|'([^'\n]*)'|([$\w][\w$.-]*))[ \t]*:(?=[ \t\r\n]|$)""")
@@ -89,13 +89,13 @@ _KINDS_OF_ROWS: Mapping[RowKind | None, DocumentKind | None] = {
     "trials": "trials",
     None: None,
 }
-_WORDS_OF_ADAPTERS = ('"sessionMode"', '"session_mode"', '"outputEvents"')
-_WORDS_OF_EVALS = ('"evals"', '"should_trigger"')
+_STRINGS_OF_ADAPTERS = ('"sessionMode"', '"session_mode"', '"outputEvents"')
+_STRINGS_OF_EVALS = ('"evals"', '"should_trigger"')
 _BEGUN_EVALS = compiled_later(r"\ufeff?\s*(?:\{\s*\}?\s*)?")
-"""An empty text or object: only the name of the file says what it becomes."""
-_ASKING = frozenset({"query", "prompt"})
-_LOOK_AT = 200_000
-"""The most characters of a file that are read: a suite file is recognized long before that."""
+"""An empty text or object, whose kind depends on the name of the file alone."""
+_PROMPT_KEYS = frozenset({"query", "prompt"})
+_MOST_CHARACTERS = 200_000
+"""Only the first characters of a file are read."""
 
 
 def claim(
@@ -105,17 +105,17 @@ def claim(
     *,
     eval_names: Collection[str] = (),
     in_suite: bool = False,
-    beside_eval: bool = False,
+    next_to_eval: bool = False,
 ) -> DocumentKind | None:
     """Return what kind of suite file this is, None if it does not belong to a suite.
 
     ``siblings`` are the names in the file's own folder. ``eval_names`` are further names of eval files
-    (``files.evalFile`` of ``.waza.yaml``). ``in_suite`` says that the globs of a known eval pick the file up;
-    ``beside_eval`` that it lies in the ``tasks/`` folder beside one, or that a trigger file lies beside one.
+    (``files.evalFile`` of ``.waza.yaml``). ``in_suite`` says that a known suite picks the file up;
+    ``next_to_eval`` that an eval file is next to its folder ``tasks/``, or next to a trigger file.
     """
     name = path.name
     if name == SKILL_NAME:
-        return "skill" if front_matter(text).opened or lost_opening(text) is not None else None
+        return "skill" if front_matter(text).opened or missing_opening(text) is not None else None
     if name in CONFIG_NAMES:
         return "project_config"
     if path.suffix.lower() == JSON_SUFFIX:
@@ -130,22 +130,22 @@ def claim(
     if _is_vally(name, content):
         return "vally_eval"
     if name in TRIGGER_NAMES:
-        return "trigger_tests" if _is_trigger_file(content, beside_eval) else None
+        return "trigger_tests" if _is_trigger_file(content, next_to_eval) else None
     if name in EVAL_NAMES or name in eval_names:
         return "eval" if _is_eval(content, siblings) else None
     if in_suite:
         return "task"
-    if _is_task(content, beside_eval):
+    if _is_task(content, next_to_eval):
         return "task"
     return "eval" if _is_surely_eval(content) else None
 
 
 def _json_kind(path: PurePath, text: str) -> DocumentKind | None:
-    """Return the kind of a JSON file. One that is broken, or has other mistakes, shows it by its keys."""
+    """Return the kind of a JSON file by its keys, also if it has syntax errors."""
     is_named = is_named_as_evals(path.name)
     if is_named and _BEGUN_EVALS.fullmatch(text) is not None:
         return "evals_json"
-    if not any(word in text for word in (*_WORDS_OF_EVALS, *_WORDS_OF_ADAPTERS)):
+    if not any(word in text for word in (*_STRINGS_OF_EVALS, *_STRINGS_OF_ADAPTERS)):
         return None
     root = parse_json(text).root
     data = root.to_python() if root is not None else None
@@ -156,7 +156,7 @@ def _json_kind(path: PurePath, text: str) -> DocumentKind | None:
     if not isinstance(evals, list):
         return None
     cases = [case for case in evals if isinstance(case, dict)]
-    asking = [case for case in cases if not _ASKING.isdisjoint(case)]
+    asking = [case for case in cases if not _PROMPT_KEYS.isdisjoint(case)]
     if asking and 2 * sum("should_trigger" in case for case in asking) >= len(cases):
         return "trigger_list"
     if not keys:
@@ -169,7 +169,7 @@ def _json_kind(path: PurePath, text: str) -> DocumentKind | None:
 def _is_vally(name: str, content: _Content) -> bool:
     """Return whether a file is an eval file of Vally, by the rule of ``foreign_evals``.
 
-    Stimuli are also those of experiments with people: under another name graders must show what they are for.
+    Psychology experiments have stimuli, too: in a file with another name there must be graders.
     """
     if "stimuli" not in content.keys or not content.keys.isdisjoint(_OF_A_SUITE) or content.in_braces:
         return False
@@ -180,15 +180,15 @@ def _is_vally(name: str, content: _Content) -> bool:
 
 
 def is_blank_text(text: str) -> bool:
-    """Return whether a text has blanks, comments and the mark of a beginning alone."""
+    """Return whether a text has only whitespace, comments and ``---``."""
     return _NOTHING.fullmatch(text.removeprefix("\ufeff")) is not None
 
 
 def begins_eval(text: str, *, begun: bool) -> bool:
-    """Return whether a file called like an eval file, with a skill nearby, is on its way to become one.
+    """Return whether a file with the name of an eval file, near a skill, is the beginning of one.
 
-    It is empty, or names a skill and has only keys of eval files. A file that was ``begun`` empty remains one
-    as long as it has a key of eval files: it may be saved half written.
+    It is empty, or names a skill and has only keys of eval files. For a file that was ``begun`` empty, one
+    key of eval files is enough.
     """
     if is_blank_text(text):
         return True
@@ -205,7 +205,7 @@ class _Content:
 
     def __init__(self, text: str) -> None:
         # A lone carriage return breaks lines, too, as in the YAML parser.
-        text = text[:_LOOK_AT].removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+        text = text[:_MOST_CHARACTERS].removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
         self._text = text
         self.list = bool(_LIST.match(text))
         self.keys = {a or b or c for a, b, c in _KEY_AT_MARGIN.findall(text)}
@@ -222,7 +222,7 @@ class _Content:
         return set(_NESTED_KEY.findall(body)) | set(_FLOW_KEY.findall(body))
 
     def words(self, key: str) -> list[str]:
-        """Return the texts listed below a key at the left margin, comments left out."""
+        """Return the strings listed below a key at the left margin, without comments."""
         return _LISTED.findall(re.sub(r"(?m)(?:^|[ \t])#.*$", "", self._below(key) or ""))
 
     def _below(self, key: str) -> str | None:
@@ -237,13 +237,13 @@ class _Content:
 def _is_eval(content: _Content, siblings: Collection[str]) -> bool:
     keys = content.keys
     if content.foreign:
-        return _has_one_word_of_others(content)
+        return _has_one_foreign_key(content)
     if _is_surely_eval(content):
         return True
     if "skill" in keys and keys & {"graders", "tasks", "tasks_from"}:
-        # Of skills other tools write, too: without any other block of a suite it is the tasks that tell.
+        # Other tools name skills, too: without another block of a suite the tasks must have prompts.
         is_sure = bool(keys & _BLOCKS_BESIDE_TASKS) or content.in_braces
-        return is_sure or not _ask_nothing(content, "inputs", "prompt", "task_files")
+        return is_sure or not _have_no_prompt(content, "inputs", "prompt", "task_files")
     if keys >= _SMALLEST_SUITE:
         return True
     if keys & _EVAL_KEYS <= _NOTHING_BUT_TASKS and _are_foreign_tasks(content):
@@ -255,10 +255,9 @@ def _is_eval(content: _Content, siblings: Collection[str]) -> bool:
 
 
 def _has_blocks_of_others(keys: Collection[str]) -> bool:
-    """Return whether a file has at most a name, a skill or a version, and keys that no suite has: `cases`.
+    """Return whether a file has no block of a suite, and keys that no suite has, such as `cases`.
 
-    If it names a skill, a key that may be a typo makes it a suite that is being written: other tools
-    have `input`, too.
+    If it names a skill, a key that may be a typo of a suite's makes it a suite that is being written.
     """
     strange = frozenset(keys) - _EVAL_KEYS
     if not strange or not _BLOCKS.isdisjoint(keys):
@@ -268,38 +267,38 @@ def _has_blocks_of_others(keys: Collection[str]) -> bool:
 
 
 def _are_foreign_scales(content: _Content) -> bool:
-    """Return whether the file has graders or metrics only, and these are words or lack all keys of ours."""
+    """Return whether a file has only graders or metrics, and these are strings or lack all known keys."""
     blocks = content.keys & _BLOCKS
     if "skill" in content.keys or not blocks or not blocks <= _SCALES:
         return False
     inside = {key for block in blocks for key in content.block(block)}
-    is_said = bool(inside) or any(map(content.words, blocks))
-    return is_said and inside.isdisjoint(_SAID_OF_SCALES)
+    has_content = bool(inside) or any(map(content.words, blocks))
+    return has_content and inside.isdisjoint(_KEYS_OF_SCALES)
 
 
-def _has_one_word_of_others(content: _Content) -> bool:
-    """Return whether a suite has one key named as in another tool: `tests` for `tasks`, `evaluators`."""
+def _has_one_foreign_key(content: _Content) -> bool:
+    """Return whether a suite has a single key of another tool, such as `tests` for `tasks`."""
     if len(content.keys & _FOREIGN_KEYS) > 1 or "skill" not in content.keys:
         return False
     return "trials_per_task" in content.block("config") and len(content.keys & _EVAL_KEYS) >= 4
 
 
 def _are_foreign_tasks(content: _Content) -> bool:
-    """Return whether tasks are another tool's: mappings without a prompt, or words that are not files."""
+    """Return whether tasks are another tool's: mappings without a prompt, or strings that are no paths."""
     if content.block("tasks"):
-        return _ask_nothing(content, "inputs")
+        return _have_no_prompt(content, "inputs")
     words = content.words("tasks")
     return bool(words) and not any(sign in word for word in words for sign in "/*.?[")
 
 
-def _ask_nothing(content: _Content, *asking: str) -> bool:
+def _have_no_prompt(content: _Content, *prompts: str) -> bool:
     """Return whether tasks are mappings without any of the keys that prompt an agent."""
     inside = content.block("tasks")
-    return bool(inside) and inside.isdisjoint(asking)
+    return bool(inside) and inside.isdisjoint(prompts)
 
 
 def _is_surely_eval(content: _Content) -> bool:
-    """Return whether the content alone shows it, whatever the name of the file."""
+    """Return whether the content alone shows that a file is an eval file."""
     keys = content.keys
     if content.foreign or not keys & {"tasks", "tasks_from", "graders"}:
         return False
@@ -308,21 +307,20 @@ def _is_surely_eval(content: _Content) -> bool:
     return "config" in keys and bool(content.block("config") & _RUN_SETTINGS) and len(keys & _EVAL_KEYS) >= 3
 
 
-def _is_task(content: _Content, beside_eval: bool) -> bool:
+def _is_task(content: _Content, next_to_eval: bool) -> bool:
     if content.foreign:
         return False
     keys = content.keys
-    if beside_eval:
+    if next_to_eval:
         return not keys or bool(keys & _TASK_KEYS)
     if not keys & {"id", "name"} or "inputs" not in keys:
         return False
-    # ``name`` + ``inputs`` alone also describe forms and actions of other tools: ask for one more word of a
-    # task.
+    # Forms and actions of other tools have ``name`` and ``inputs``, too: require one more key of a task.
     certain = "id" in keys or keys & {"expected", "graders", "tags"}
     return bool(certain and content.block("inputs") & {"prompt", "prompt_file"})
 
 
-def _is_trigger_file(content: _Content, beside_eval: bool) -> bool:
+def _is_trigger_file(content: _Content, next_to_eval: bool) -> bool:
     if content.keys & _TRIGGER_LISTS:
         return True
-    return not content.foreign and (beside_eval or not content.keys or "skill" in content.keys)
+    return not content.foreign and (next_to_eval or not content.keys or "skill" in content.keys)

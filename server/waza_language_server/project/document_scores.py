@@ -64,10 +64,7 @@ def is_active_elsewhere(run: RunResult) -> bool:
 
 
 def scores(document: Document, project: Project) -> DocumentScores:
-    """Return the scores of a document's graders, to be asked for one by one.
-
-    With a checkpoint after each file that must be read.
-    """
+    """Return the scores of a document's graders, which are looked up one by one."""
     path = path_of(document.uri)
     suites: Sequence[Suite] = ()
     if path is not None:
@@ -82,7 +79,7 @@ def scores(document: Document, project: Project) -> DocumentScores:
 
 
 def read_scores(document: Document, project: Project) -> DocumentScores:
-    """Do the same and read what else its scores depend on: nothing is left to be read when it returns."""
+    """Return the scores of a document after reading all files that they depend on."""
     found = scores(document, project)
     found.read()
     return found
@@ -181,7 +178,7 @@ class DocumentScores:
         return next((trial for trial in found if trial is not None), None)
 
     def prompt_under_way(self, prompt: str, *, should_trigger: bool) -> RunningTrial | None:
-        """Return since when a trigger prompt is tried, None when it is not."""
+        """Return the running trial of a trigger prompt, None without one."""
         going = self._scores.going
         found = (going.prompt_under_way(s, prompt, should_trigger=should_trigger) for s in self._all_suites)
         return next((one for one in found if one is not None), None)
@@ -203,11 +200,11 @@ class DocumentScores:
         return is_tasks and len(self._all_suites) > 1
 
     def suite_of(self, run: RunResult) -> Path | None:
-        """Return the eval file that a run of ``runs`` is of, where several have the document; else None."""
+        """Return the eval file of a run if the document belongs to several suites, else None."""
         return next(iter(self.suites_of(run)), None) if self.shared else None
 
     def suites_of(self, run: RunResult) -> list[Path]:
-        """Return the eval files that a run of ``runs`` is of."""
+        """Return the eval files of a run."""
         return [suite.path for suite, known in self._runs if known is run]
 
     def read(self) -> None:
@@ -315,7 +312,7 @@ class DocumentScores:
             return False
         if (self.task is not None and now.path == self.path) or now.place:
             return True
-        # Of the suite's grader: one that the task had then has judged in its place.
+        # A grader of the task then replaced that of the suite.
         if (task.id, now.name) in (self.recorded.values_then(suite.path, result.timestamp) or {}):
             return False
         if not self.recorded.has_other_tasks(result.timestamp, (task.id,)):
@@ -339,7 +336,7 @@ class DocumentScores:
         then = self.recorded.values_then(now.path, result.timestamp)
         around = self._around.get((task.id, result.timestamp))
         if around is None:
-            # Each of many graders has judged the same answer.
+            # Cached, since many graders have judged the same answer.
             place = task.id, INPUTS
             today = values_of_file(self.project, now.path)
             asks_inline = then is not None and place in then and then[place] != today.get(place)

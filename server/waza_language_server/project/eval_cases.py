@@ -70,6 +70,6 @@ def homes_of(project: Project, path: Path) -> tuple[Path, ...]:
 
     The skill's folder by skill-creator, the folder of the file by the guide of agentskills.io.
     """
-    skill, beside = skill_file_of(project, path), path.parent
-    home = skill.parent if skill is not None else beside.parent if beside.name == "evals" else beside
-    return tuple(dict.fromkeys((home, beside)))
+    skill, folder = skill_file_of(project, path), path.parent
+    home = skill.parent if skill is not None else folder.parent if folder.name == "evals" else folder
+    return tuple(dict.fromkeys((home, folder)))

@@ -22,7 +22,7 @@ LONGEST = 50_000
 """Characters of a file in which the front matter ends."""
 
 
-_LOST_OPENING = compiled_later(
+_MISSING_OPENING = compiled_later(
     r"""\ufeff?
         (?:(?P<blanks>\s+)---[ \t]*(?:\r\n|\r|\n)|(?P<dashes>--)[ \t]*(?:\r\n|\r|\n)|(?P<nothing>))
         (?:name|description):[ \t][^\r\n]*[\r\n](?s:.*?)
@@ -45,11 +45,11 @@ class FrontMatter:
     closed: bool
 
 
-def lost_opening(text: str) -> Edit | None:
+def missing_opening(text: str) -> Edit | None:
     """Return the edit that opens the front matter of a text; None when it is open, or there is none."""
     if _OPENING.match(text) is not None:
         return None
-    match = _LOST_OPENING.match(text, 0, LONGEST)
+    match = _MISSING_OPENING.match(text, 0, LONGEST)
     if match is None:
         return None
     if match["blanks"] is not None:
@@ -64,9 +64,9 @@ def front_matter(text: str) -> FrontMatter:
     """Return the front matter of a text; offsets in it are those in the text."""
     opening = _OPENING.match(text)
     if opening is None:
-        lost = _LOST_OPENING.match(text, 0, LONGEST)
-        written = text[: lost.start("closing")] if lost is not None else ""
-        return FrontMatter(written, opened=False, closed=lost is not None)
+        missing = _MISSING_OPENING.match(text, 0, LONGEST)
+        written = text[: missing.start("closing")] if missing is not None else ""
+        return FrontMatter(written, opened=False, closed=missing is not None)
     closing = _CLOSING.search(text, opening.end(), LONGEST)
     if closing is not None:
         return FrontMatter(text[: closing.start()], opened=True, closed=True)

@@ -54,13 +54,13 @@ if TYPE_CHECKING:
     from waza_language_server.project.scores import Scores
 
 _OTHER_EVAL_NAME = compiled_later(r"(?i)(?!trigger_tests\.)(?=.*\.ya?ml\Z).*eval.*")
-"""Other names of an eval file: its content has to show then that it is one."""
+"""Other names of an eval file, whose content must show that it is one."""
 _ID_LINE = compiled_later(r"""(?m)^["']?id["']?[ \t]*:(?:[ \t]+([A-Za-z_][\w.-]*)[ \t]*(?:[ \t]#.*)?\r?$)?""")
 Value = TypeVar("Value")
 
 
 class _Recorded:
-    """The cache of results that all views share; the modules that read results are imported at first use."""
+    """The cache of results that all projects share; modules that read results are imported at first use."""
 
     def __init__(self) -> None:
         self.settings: Callable[[Path], Mapping[str, Any]] = lambda _suite: {}
@@ -73,7 +73,7 @@ class _Recorded:
 
 
 class Project:
-    """The project around the open documents. ``roots`` are the folders that the editor has open."""
+    """The files around the open documents. ``roots`` are the folders that are open in the editor."""
 
     def __init__(
         self,
@@ -107,26 +107,26 @@ class Project:
 
     @property
     def asked_for_scores(self) -> bool:
-        """Return whether ``scores`` was used."""
+        """Return whether results were read, or are being read."""
         return "scores" in self._recorded.__dict__
 
     def with_document(self, document: Document) -> Project:
-        """Return the view in which this document is open as it is. One that is on no disk changes nothing."""
+        """Return the project with this version of a document; itself for a document without a path."""
         path = path_of(document.uri)
         if path is None:
             return self
         return Project(self.roots, {**self.documents, path: document}, self.disk, self._recorded, self.far)
 
     def without(self, uri: str) -> Project:
-        """Return the view in which the document is closed."""
+        """Return the project in which a document is closed."""
         path = path_of(uri)
         kept = {known: document for known, document in self.documents.items() if known != path}
         return Project(self.roots, kept, self.disk, self._recorded, self.far)
 
     def with_roots(self, roots: Iterable[Path]) -> Project:
-        """Return the view with other folders open."""
+        """Return the project with other folders open."""
         folders = tuple(roots)
-        # The folders that may be read depend on them.
+        # The boundaries of what may be read depend on them.
         same = folders == self.roots
         disk, far = (self.disk, self.far) if same else (None, None)
         return Project(folders, self.documents, disk, self._recorded, far)
@@ -136,7 +136,7 @@ class Project:
     def claim(self, path: Path, text: str | None = None) -> DocumentKind | None:
         """Return what kind of suite file this is, None if it does not belong to a suite.
 
-        ``text`` is its content when it is known better than the disk does.
+        ``text`` is its content if it differs from that on disk.
         """
         with self.disk.cached_lookups():
             return self._claim(path, text)
@@ -164,8 +164,8 @@ class Project:
         eval_names = self.eval_names(path)
         if path.name in EVAL_NAMES or path.name in eval_names or path.name in CONFIG_NAMES:
             return claim(path, text, self.names(path.parent), eval_names=eval_names)
-        beside_eval = self._beside_eval(path)
-        kind = claim(path, text, eval_names=eval_names, beside_eval=beside_eval)
+        next_to_eval = self._is_next_to_eval(path)
+        kind = claim(path, text, eval_names=eval_names, next_to_eval=next_to_eval)
         if kind is None and self._suites_that_pick_up(path, MOST_OF_FILE):
             kind = claim(path, text, in_suite=True)
         return kind
@@ -191,7 +191,7 @@ class Project:
                 yield suite
 
     def suites_asking(self, path: Path) -> tuple[Suite, ...]:
-        """Return those of them that name it as their prompts."""
+        """Return the suites that name a file as their prompts."""
         return tuple(suite for suite in self.suites_that_name(path) if path in suite.named("tasks_from"))
 
     def _suites_above(self, path: Path) -> Iterator[Suite]:
@@ -201,7 +201,7 @@ class Project:
                 return
 
     def eval_names(self, path: Path) -> tuple[str, ...]:
-        """Return the names that eval files have around a file, the configured one first."""
+        """Return the names of eval files around a file, the configured one first."""
         folder = path.parent
         return self.disk.once((self, "eval names", folder), lambda: self._eval_names(path))
 
@@ -222,15 +222,12 @@ class Project:
         return None
 
     def text(self, path: Path) -> Fact[str]:
-        """Return the text of a file as it is open, or else as it is on disk."""
+        """Return the text of a file, from the open document or from the disk."""
         document = self.documents.get(path)
         return Fact("known", document.text) if document else self.disk.text(path)
 
     def tree(self, path: Path) -> Tree:
-        """Return the tree of a file as it is open, or else as it is on disk; empty when it cannot be read.
-
-        The last few files on disk are cached as long as they are unchanged.
-        """
+        """Return the tree of a file, from the open document or from the disk; empty if unreadable."""
         document = self.documents.get(path)
         return document.tree if document is not None else self.disk.tree(path)
 
@@ -244,7 +241,7 @@ class Project:
         return self.disk.derived(path, "outline", self._outline_in)
 
     def read(self, path: Path) -> None:
-        """Read the closed eval files around a file, before they are needed."""
+        """Read the closed eval files around a file ahead of their use."""
         for folder in folders_above(path):
             self.read_folder(folder)
             if folder in self.roots:
@@ -269,14 +266,14 @@ class Project:
         return Suite(path, self.outline(path))
 
     def suites_in(self, folder: Path) -> tuple[Suite, ...]:
-        """Return the suites whose eval file lies in this very folder."""
+        """Return the suites whose eval file is in this folder itself."""
         return self.disk.once(
             (self, "suites", folder),
             lambda: tuple(self.suite(folder / name) for name in self._eval_files_in(folder)),
         )
 
     def _eval_files_in(self, folder: Path) -> Iterator[str]:
-        """Yield the names of the eval files in a folder: first those that every tool runs, then others."""
+        """Yield the names of the eval files in a folder, those with usual names first."""
         usual = self.names(folder).intersection(self.eval_names(folder / "eval.yaml"))
         others = {name for name in self.names(folder) - usual if _OTHER_EVAL_NAME.fullmatch(name)}
         yield from (name for name in (*sorted(usual), *sorted(others)) if self._is_eval(folder / name))
@@ -300,12 +297,12 @@ class Project:
             for path in self.task_paths(suite).value:
                 found.setdefault(self._written_id(path), []).append(path)
                 checkpoint()
-            # Not before all are there: others may ask at the checkpoints.
+            # Fill it at once: other requests may read it at the checkpoints.
             known.update(found)
         return known
 
     def _written_id(self, path: Path) -> str | None:
-        """Return the ``id`` of a task file if a quick search finds it, None if only parsing can."""
+        """Return the ``id`` of a task file if a quick search finds it, None if it must be parsed."""
         return None if path in self.documents else self.disk.derived(path, "id", _written_id)
 
     def tasks_of(self, suite: Suite) -> Fact[tuple[Task, ...]]:
@@ -314,7 +311,7 @@ class Project:
         return Fact(paths.state, tuple(Task(path, self.outline) for path in paths.value), paths.why)
 
     def task_paths(self, suite: Suite) -> Fact[tuple[Path, ...]]:
-        """Return the paths of the same files; none of them is read."""
+        """Return the paths of the task files that the suite picks up, without reading them."""
         return self.disk.once((self, "tasks", suite.path), lambda: paths_of_suite(self.disk, suite))
 
     def task_ids(self, suite: Suite) -> Fact[tuple[str, ...]]:
@@ -335,12 +332,12 @@ class Project:
             return self.disk.once((self, "suites of", path), lambda: self._suites_of(path, MOST_OF_FILE))
 
     def every_suite_of(self, path: Path) -> tuple[Suite, ...]:
-        """Return the same, however many suites share a folder of tasks: for a change that must miss none."""
+        """Return all suites that a file belongs to, without the limit of ``suites_of``: for renames."""
         with self.disk.cached_lookups():
             return self._suites_of(path, None)
 
     def knows_suites_of(self, path: Path) -> bool:
-        """Return whether ``suites_of`` is complete: an omitted suite may have what the others lack."""
+        """Return whether ``suites_of`` returns all suites of a file."""
         return next(islice(self.far.of(path), MOST_OF_FILE, None), None) is None
 
     def _suites_of(self, path: Path, most_far: int | None) -> tuple[Suite, ...]:
@@ -375,7 +372,7 @@ class Project:
     def _outline_in(self, text: Fact[str]) -> Outline:
         if text.known:
             return outline(self.disk.parsed(text.value))
-        # A run may read larger files than we do.
+        # A run may read larger files than the editor does.
         return replace(EMPTY, unreadable="" if text.why == TOO_LARGE else text.why)
 
     def names(self, folder: Path) -> frozenset[str]:
@@ -404,7 +401,7 @@ class Project:
             return configured_eval_name(document.tree)
         return self.disk.derived(config, "eval name", lambda text: configured_eval_name(parse(text.value)))
 
-    def _beside_eval(self, path: Path) -> bool:
+    def _is_next_to_eval(self, path: Path) -> bool:
         if path.name in TRIGGER_NAMES:
             return bool(self.suites_in(path.parent))
         return path.parent.name == "tasks" and bool(self.suites_in(path.parent.parent))
@@ -428,13 +425,13 @@ class Project:
 
 
 def _written_id(text: Fact[str]) -> str | None:
-    """Return the ``id`` if it is certainly one plain word, None if only a parse can tell."""
+    """Return the ``id`` if it is certainly one plain word, None if the text must be parsed."""
     found = _ID_LINE.findall(text.value)
     return found[0] or None if len(found) == 1 else None
 
 
 def configured_eval_name(tree: Tree) -> str | None:
-    """Return the name that a ``.waza.yaml`` gives eval files, None when it gives none that can be one."""
+    """Return the name of eval files in a ``.waza.yaml``, None without a valid one."""
     node = tree.root.get("files", "evalFile") if tree.root else None
     if node is None or node.kind != "scalar" or not node.value.strip():
         return None
@@ -525,7 +522,7 @@ def _places_around(path: Path) -> Iterator[_Place]:
 
 def _places_of(suite: Suite) -> Iterator[_Place]:
     for pattern in suite.outline.patterns:
-        # Nearly every glob stays where it is, and is read no further.
+        # Nearly all globs stay in their folder.
         segments = split_pattern(pattern) if ".." in pattern else []
         if not segments or segments[0] != ".." or segments[-1] == "..":
             continue

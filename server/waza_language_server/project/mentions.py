@@ -157,13 +157,13 @@ def anchor_at(tree: Tree, offset: int) -> Mention | None:
     """Return the anchor or the alias at an offset."""
     if tree.root is None or not tree.anchored:
         return None
-    first_behind: int | None = None
+    first_after: int | None = None
     for node in tree.root.from_offset(offset):
         start = node.span.start
         # An anchor precedes its node: nodes after those that begin next have no anchor at this offset.
         if start > offset:
-            first_behind = start if first_behind is None else first_behind
-            if start > first_behind:
+            first_after = start if first_after is None else first_after
+            if start > first_after:
                 return None
         for anchor in _anchors_of(tree, node):
             if Span(anchor.span.start - 1, anchor.span.end).contains(offset):

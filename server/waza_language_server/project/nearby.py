@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 MAX_FIXTURES = 2_000
 MAX_NEIGHBOURS = 200
 MAX_TASKS_READ = 50
-"""Task files of a suite that are read to offer again what they name."""
+"""Task files of a suite that are read for models, tools and tags."""
 Value = TypeVar("Value")
 
 
 class Nearby:
-    """The surroundings of one document of a project; nothing here raises."""
+    """The things that one document can refer to; nothing here raises."""
 
     def __init__(self, project: Project, document: Document) -> None:
         self._project = project
@@ -84,7 +84,7 @@ class Nearby:
         context_dir = outline_of(self._document).context_dir
         if not context_dir:
             return tuple(dict.fromkeys(folder / FIXTURES for folder in suites))
-        # A run takes it from its working folder, which the editor does not know: an open folder, most likely.
+        # It is relative to the working directory of a run, most likely an open folder.
         roots = roots_around(self._project, self._path)
         bases = (*roots, *suites, self._path.parent, *self._project.roots)
         candidates = dict.fromkeys(base / context_dir for base in bases)
@@ -156,9 +156,9 @@ class Nearby:
         return found
 
     def entries(self, folder: Path) -> Fact[tuple[tuple[str, bool], ...]]:
-        """Return the sorted names in a folder that the document names, each with whether it is a folder.
+        """Return the sorted names in a folder, each with whether it is a folder.
 
-        Unknown when it lies outside the workspace.
+        Unknown if the folder is outside the workspace.
         """
         if self._path is None:
             return Fact("unknown", (), "the file is not saved yet")

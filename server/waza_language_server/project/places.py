@@ -1,4 +1,4 @@
-"""Where paths of a suite may start when it is run, and whether something is there, as far as can be seen."""
+"""The folders that paths of a suite may be relative to in a run, and what exists there."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ FIXTURES = "fixtures"
 
 
 def bases_of_run(project: Project, suite_folder: Path) -> tuple[Path, ...]:
-    """Return where a run looks for files of a suite: next to it, in the working directory, in folders above.
+    """Return where a run looks for files of a suite: next to it, in its working directory, in folders above.
 
-    The working directory is unknown here: most likely it is an open folder.
+    The working directory is unknown here; it is most likely an open folder.
     """
     boundary = project.disk.boundaries.around(suite_folder)
     above = (folder for folder in suite_folder.parents if boundary.holds(folder))
@@ -27,9 +27,9 @@ def bases_of_run(project: Project, suite_folder: Path) -> tuple[Path, ...]:
 
 
 def roots_around(project: Project, path: Path) -> tuple[Path, ...]:
-    """Return the open folders that hold a file, or all where none does.
+    """Return the open folders that contain a file, or all if none does.
 
-    In another one its run is not started: that may have files of the same names.
+    A run is not started in the others, which may have files of the same names.
     """
     return tuple(root for root in project.roots if path.is_relative_to(root)) or project.roots
 
@@ -37,10 +37,10 @@ def roots_around(project: Project, path: Path) -> tuple[Path, ...]:
 def found_at(
     project: Project, suite_folder: Path, bases: Iterable[Path], written: str, kind: Kind | None = None
 ) -> Iterator[Path | None]:
-    """Yield the existing targets of a written path, and None for each that cannot be determined.
+    """Yield the existing targets of a path in a suite, and None for each that cannot be determined.
 
-    ``kind`` says what it must be. A name in other capitals is undetermined, too. A path that leads up is
-    relative to the eval file: ignore that it would leave the repository from a folder further up.
+    ``kind`` is the kind of target. A name with other capitals is undetermined. A path with ``..`` is
+    relative to the eval file, so bases from which it would leave the repository are skipped.
     """
     if not is_plain(written):
         yield None
@@ -62,14 +62,14 @@ def found_at(
 
 
 def no_folder_at(project: Project, suite_folder: Path, written: str) -> bool:
-    """Return whether a written path certainly leads to no folder in any place where a run looks for it."""
+    """Return whether a path certainly names no folder, from any base of a run."""
     bases = bases_of_run(project, suite_folder)
     found = found_at(project, suite_folder, bases, written, "folder")
     return is_plain(written) and not any(True for _ in found)
 
 
 def is_plain(written: str) -> bool:
-    """Return whether a path is relative and literal: no variable, no pattern, no other system's form."""
+    """Return whether a path is relative and literal: no variable, pattern, drive or backslash."""
     windows = PureWindowsPath(written)
     return bool(PurePosixPath(written).parts) and not (
         windows.drive

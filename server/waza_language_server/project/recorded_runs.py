@@ -23,7 +23,7 @@ from waza_language_server.project.changed_inputs import (
 from waza_language_server.project.claim import TRIGGER_NAMES
 from waza_language_server.project.disk import MAX_BYTES, was_there
 from waza_language_server.project.recorded_values import INPUTS, SUITE, Values
-from waza_language_server.project.suite_file import is_switched_off
+from waza_language_server.project.suite_file import is_disabled
 from waza_language_server.project.values_of_suites import values_of_file
 from waza_language_server.project.verdict_places import VerdictLocations
 
@@ -169,7 +169,7 @@ class RecordedRuns:
                     run.added = self._find_added(suite, run.whole.tasks)
 
     def _has_other_trigger_prompts(self, suite: Suite, whole: RunResult) -> bool:
-        """Return whether a run that tried all trigger prompts tried others than those of today."""
+        """Return whether a run tried other trigger prompts than the current ones, and was not cut short."""
         if not whole.prompts or whole.verdict in _CUT_SHORT:
             return False
         tried = {(prompt.prompt, prompt.should_trigger) for prompt in whole.prompts}
@@ -177,7 +177,7 @@ class RecordedRuns:
         return tried != {(text, should_trigger) for text, should_trigger, _ in prompts}
 
     def _of_lines(self, changes: Collection[ChangedInput], run: _Run) -> Iterator[ChangedInput]:
-        """Yield changes; that of a file of prompts decides only the tasks whose lines have changed."""
+        """Yield the changes, for a file of prompts with the tasks whose lines have changed."""
         for change in changes:
             is_rows = change.path in run.suite.prompts and not change.gone
             then = self.values_then(change.path, run.moment) if is_rows else None
@@ -191,9 +191,9 @@ class RecordedRuns:
                 yield replace(change, tasks=tasks)
 
     def _find_rewritten(self, run: _Run, today: CurrentFiles, of_task: str | None) -> Mapping[str, bool]:
-        """Return the tasks whose own file says something else than at a run, and whether they ask it.
+        """Return the tasks whose own file has changed since a run, with whether their prompt has.
 
-        One that has another id today is named by that of then.
+        A task with another id than then has its recorded id.
         """
         found: dict[str, bool] = {}
         for task in self._project.tasks_of(run.suite).value:
@@ -224,7 +224,7 @@ class RecordedRuns:
                 continue
             checkpoint()
             root = self._project.tree(task.path).root
-            if root is not None and root.kind == "mapping" and not is_switched_off(root):
+            if root is not None and root.kind == "mapping" and not is_disabled(root):
                 return task.id
         return ""
 

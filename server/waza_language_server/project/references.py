@@ -57,7 +57,7 @@ class _Named:
 
     reference: Reference
     scopes: tuple[tuple[Scope, ...], ...]
-    meant: frozenset[Scope]
+    targets: frozenset[Scope]
 
     @property
     def place(self) -> tuple[str, Span]:
@@ -130,8 +130,8 @@ def is_taken(workspace: Workspace, symbol: Symbol, name: str) -> bool:
         case "grader":
             mine = _overriding(_graders(workspace, symbol))
             others = _graders(workspace, other)
-            home = frozenset[Scope]().union(*(each.meant for each in _connected(mine, symbol)))
-            around = {scope for each in mine if each.meant & home for scope in chain(*each.scopes)}
+            home = frozenset[Scope]().union(*(each.targets for each in _connected(mine, symbol)))
+            around = {scope for each in mine if each.targets & home for scope in chain(*each.scopes)}
             return any(
                 each.reference.defines
                 and not (home.isdisjoint(chain(*each.scopes)) and around.isdisjoint(each.scopes[0]))
@@ -179,7 +179,7 @@ def _graders_in(workspace: Workspace, files: Iterable[SuiteSource], name: str) -
             found.append((each, scopes))
             if each.defines:
                 defined.update(scopes[0])
-    return [_Named(each, scopes, _meant(each, scopes, defined)) for each, scopes in found]
+    return [_Named(each, scopes, _targets(each, scopes, defined)) for each, scopes in found]
 
 
 def _scopes(file: SuiteSource, mention: Mention, evals: tuple[Scope, ...]) -> tuple[tuple[Scope, ...], ...]:
@@ -194,7 +194,7 @@ def _scopes(file: SuiteSource, mention: Mention, evals: tuple[Scope, ...]) -> tu
     return (*scopes, evals) if evals else tuple(scopes)
 
 
-def _meant(
+def _targets(
     reference: Reference, scopes: tuple[tuple[Scope, ...], ...], defined: set[Scope]
 ) -> frozenset[Scope]:
     """Return the scopes whose grader is meant: where it is defined, or else the farthest ones."""
@@ -213,7 +213,7 @@ def _overriding(graders: list[_Named]) -> list[_Named]:
     """
     defined = {scope for each in graders if each.reference.defines for scope in each.scopes[0]}
     return [
-        replace(each, meant=each.meant | defined.intersection(chain(*each.scopes)))
+        replace(each, targets=each.targets | defined.intersection(chain(*each.scopes)))
         if each.reference.defines and each.reference.mention.checkpoint is None
         else each
         for each in graders
@@ -227,7 +227,7 @@ def _connected(graders: list[_Named], symbol: Symbol) -> list[_Named]:
     """
     at_place: dict[tuple[str, Span], set[Scope]] = {}
     for each in graders:
-        at_place.setdefault(each.place, set()).update(each.meant)
+        at_place.setdefault(each.place, set()).update(each.targets)
     known = set(at_place.get((symbol.document.uri, symbol.mention.whole), ()))
     grown = True
     while grown:
@@ -238,7 +238,7 @@ def _connected(graders: list[_Named], symbol: Symbol) -> list[_Named]:
         grown = len(known) > before
     found: dict[tuple[str, Span], _Named] = {}
     for each in graders:
-        if not known.isdisjoint(each.meant) and (each.place not in found or each.reference.defines):
+        if not known.isdisjoint(each.targets) and (each.place not in found or each.reference.defines):
             found[each.place] = each
     return list(found.values())
 

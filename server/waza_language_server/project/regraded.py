@@ -1,6 +1,6 @@
-"""Verdicts of recorded answers that were graded again here, laid over those of the record.
+"""Verdicts of recorded answers that were graded again in this session; they replace those of the record.
 
-They last until a newer run records others, and are not stored: the record of a run is never changed.
+They are valid until a newer run is recorded, and are not stored: the record of a run is never changed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.recorded_values import Values
 
 PENDING_AFTER_SECONDS = 0.1
-"""How long a live verdict of an older text is still shown."""
+"""How long a live verdict of an older text stays visible."""
 MOST_TASKS = 10_000
 """Tasks whose new verdicts are remembered."""
 
@@ -118,10 +118,10 @@ class RegradedSuite:
 
 
 class Regradings:
-    """The newest of each task, by its suite."""
+    """The newest regraded results of each task and suite."""
 
     def __init__(self) -> None:
-        # By the path as text: every grader asks of every task, and paths take long to compare.
+        # Keyed by strings: every grader looks up every task, and paths are slow to compare.
         self._asked: dict[tuple[str, str], RegradedResult] = {}
         self._suites: dict[str, RegradedSuite] = {}
         self._tasks: dict[tuple[str, str], RegradedTask] = {}
@@ -130,25 +130,25 @@ class Regradings:
         self._behind: dict[str, float] = {}
         """Since when the live verdicts of suites have lagged behind their texts."""
         self.version = 0
-        """Another number whenever something else may be said."""
+        """Grows with each change."""
 
     def note_edit(self, suite: Path) -> None:
-        """Take note that a newer text of a suite is judged live."""
+        """Record that a newer text of a suite is being graded live."""
         self._behind.setdefault(str(suite), time.monotonic())
 
     def note_answer(self, suite: Path) -> None:
-        """Take note that the newest text of a suite is judged, or cannot be."""
+        """Record that the newest text of a suite was graded, or cannot be."""
         self._behind.pop(str(suite), None)
 
     def behind(self, suite: Path) -> Literal["no", "briefly", "long"]:
-        """Return whether the live verdicts of a suite are of an older text than the newest."""
+        """Return whether, and how long, the live verdicts of a suite are of an older text."""
         since = self._behind.get(str(suite)) if self._behind else None
         if since is None:
             return "no"
         return "briefly" if time.monotonic() - since < PENDING_AFTER_SECONDS else "long"
 
     def add(self, suite: Path, task: str, regraded: RegradedTask) -> None:
-        """Take what grading a task again has found; verdicts of graders that were not asked stay."""
+        """Add the regraded results of a task; verdicts of other graders stay."""
         self.version += 1
         known = self._tasks.pop((str(suite), task), None)
         if known is not None and known.timestamp == regraded.timestamp:
@@ -210,7 +210,7 @@ class Regradings:
         return known[2]
 
     def again(self, suite: Path, task: TaskResult) -> RegradedResult | None:
-        """Return who has judged a task again as a whole, None when the verdict of its run holds."""
+        """Return the result of a task that was graded again as a whole, None without one."""
         known = self.asked(suite, task)
         if known is None or known.concluded is None or not known.concluded.graders:
             return None
@@ -253,7 +253,7 @@ class Regradings:
         }
 
     def drop(self, suite: Path, task: str, grader: str) -> None:
-        """Forget the result of a grader on a task: it is not updated any more."""
+        """Remove the result of a grader on a task, which is no longer updated."""
         known = self._tasks.get((str(suite), task))
         if known is not None and grader in known.graders:
             graders = {name: one for name, one in known.graders.items() if name != grader}
@@ -261,7 +261,7 @@ class Regradings:
             self._tasks[str(suite), task] = replace(known, graders=graders)
 
     def forget_live(self, suite: Path, tasks: Collection[str]) -> None:
-        """Forget the live verdicts of some tasks: they are no longer updated."""
+        """Remove the live verdicts of some tasks, which are no longer updated."""
         for task in tasks:
             known = self._tasks.get((str(suite), task))
             if known is not None:
@@ -270,7 +270,7 @@ class Regradings:
                 self._tasks[str(suite), task] = replace(known, graders=graders)
 
     def hold(self, suite: Path, entries: Values, tasks: Collection[str]) -> None:
-        """Take the live verdicts of some tasks for those of the entries as they are written now."""
+        """Declare the live verdicts of some tasks valid for the current grader entries."""
         for task in tasks:
             known = self._tasks.get((str(suite), task))
             changed = {

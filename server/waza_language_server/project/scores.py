@@ -1,7 +1,7 @@
-"""Cache of the results of suites, and of the suite files at the time of recording.
+"""A cache of the results of suites, and of the suite files at the time of recording.
 
-Architecture invariant: answered from memory. The disk is read again after ``forget``, or after
-``RECHECK_SECONDS``; no run is started here.
+Architecture invariant: results come from memory, and from the disk again after ``forget`` or
+``RECHECK_SECONDS``. No run is started here.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Scores:
         known = self._results.get(suite)
         if known is not None and time.monotonic() - known[0] <= RECHECK_SECONDS:
             return known[1]
-        # With the first hint: nothing of it is needed to look at a document.
+        # Imported with the first hint, since opening a document does not need it.
         from waza_engine.results.reading.newest_scores import latest_results
 
         found = latest_results(suite.parent, eval_file=suite.name)
@@ -68,7 +68,7 @@ class Scores:
         return run.tools if run is not None else ()
 
     def forget(self) -> None:
-        """Look at the disk again: a result file has changed."""
+        """Clear the cache: a result file has changed."""
         self._results.clear()
 
     def values_then(self, path: Path, moment: datetime, recorded: str | None = None) -> Values | None:
@@ -132,7 +132,7 @@ class RefusedRuns:
         if not refused:
             return found
         if found is not None:
-            # Once it ran, a refusal from before is over: it must not come back when results are deleted.
+            # A run ends earlier rejections; they must not come back when results are deleted.
             for one in [one for one in refused.values() if _has_run_since(found, one)]:
                 del refused[one.target]
         known = self._known.get(suite)

@@ -8,11 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from waza_language_server.project.claim import SKILL_NAME
 from waza_language_server.project.skills import written_name
 from waza_language_server.project.uris import path_of
 from waza_language_server.text.line_index import LineIndex
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True, eq=False)

@@ -91,8 +91,8 @@ def is_of_vally(root: Node | None) -> bool:
     return root.written("stimuli") is not None and root.written("tasks") is None
 
 
-def is_switched_off(task: Node) -> bool:
-    """Return whether a task is left out of every run by `enabled: false`."""
+def is_disabled(task: Node) -> bool:
+    """Return whether a task is disabled by `enabled: false`."""
     switch = task.get("enabled")
     return switch is not None and switch.target.to_python() is False
 
@@ -123,7 +123,7 @@ class SuiteFile:
     def graders(self, span: Span | None = None) -> Iterator[GraderEntry]:
         """Yield the graders of the file, then those of its inline tasks; with a span those that touch it."""
         yield from self.own_graders(span)
-        # A grader behind an alias may be defined outside of its task.
+        # An alias may lead to a grader that is defined outside of its task.
         for task in self.tasks(span if span is not None and not self._tree.anchored else None):
             yield from self.graders_of(task, span)
 
@@ -277,7 +277,7 @@ def task_nodes(tree: Tree, kind: str) -> Iterator[Node]:
     if kind == "task" and tree.root is not None:
         yield tree.root
     elif kind == "eval":
-        # An alias is another task, but not another text.
+        # Aliases of a task are tasks with the same text.
         yield from {task.node.span: task.node for task in SuiteFile(tree).tasks()}.values()
 
 
@@ -287,9 +287,9 @@ def task_id(root: Node | None, path: Path) -> str:
 
 
 def rule_at(entry: Node, path: tuple[str | int, ...], graded: Json) -> Node | None:
-    """Return where a rule of a grader is now: where it was, or where it has moved to in its list.
+    """Return the node of a rule of a grader: at its old path, or at its new place in the list.
 
-    ``graded`` is the entry as it was graded, None if unknown; a rule that was rewritten is not found.
+    ``graded`` is the entry as it was graded, None if unknown; a rule that was edited is not found.
     """
     if not path:
         return None
@@ -306,9 +306,9 @@ def rule_at(entry: Node, path: tuple[str | int, ...], graded: Json) -> Node | No
 
 
 def marked_node(rule: Node) -> Node:
-    """Return the node that a mark of a rule is drawn next to: for a block, its key.
+    """Return the node that shows the mark of a rule: for a block its key.
 
-    Next to the first item it would pass for a verdict on that item.
+    Next to the first item, it would look like the verdict of that item.
     """
     entry = rule.holder if rule.style == "block" else None
     return rule if entry is None else entry.key

@@ -1,7 +1,6 @@
-"""The files that suites consist of: eval files, their tasks, trigger tests, settings, skills.
+"""The files of suites: eval files, tasks, trigger tests, settings, skills.
 
-Enumerated, for a workspace may hold thousands of them. Nothing is read but what says which task
-files there are.
+They are yielded one by one, since a workspace may have thousands; only eval files are read.
 """
 
 from __future__ import annotations
@@ -40,13 +39,13 @@ MOST_READ_AT_ONCE = 10
 
 @frozen()
 class SuiteSource:
-    """A file of a suite; ``path`` is None for one that is on no disk, ``uri`` is the client's when open."""
+    """A file of a suite; ``path`` is None if it is not on disk, ``uri`` is the client's if it is open."""
 
     uri: str
     path: Path | None
     kind: DocumentKind
     document: Document | None = None
-    """The file as it is open."""
+    """The open document of the file."""
 
     @staticmethod
     def of(document: Document) -> SuiteSource:
@@ -103,7 +102,7 @@ def read_suites(project: Project) -> None:
 
 
 def read_some_suites(project: Project, until: float) -> bool:
-    """Read some of the same files, until a moment of ``time.monotonic``; return whether all are read."""
+    """Read eval files in the open folders until a time of ``time.monotonic``; return whether all are read."""
     generation = project.far.generation
     if project.far.is_known:
         return True
@@ -113,7 +112,7 @@ def read_some_suites(project: Project, until: float) -> bool:
         project.read_folder(folder)
         for suite in project.suites_in(folder):
             project.far.note(suite)
-        # An answer at a checkpoint may have read the others.
+        # A request that was answered at a checkpoint may have read others.
         if unread and unread[-1] is folder:
             unread.pop()
         if unread and time.monotonic() >= until:
@@ -123,9 +122,9 @@ def read_some_suites(project: Project, until: float) -> bool:
 
 
 def reread_suites(project: Project, changed: Iterable[Path] | None) -> None:
-    """Take note that files have changed on the disk; None if it is unknown which.
+    """Process changes of files on the disk; ``changed`` is None if it is unknown which.
 
-    For a few files, the suites next to them are read immediately, and all others stay cached.
+    For a few files, only the suites next to them are read again.
     """
     paths = None if changed is None else tuple(changed)
     folders = {path.parent for path in paths or ()}
@@ -140,7 +139,7 @@ def reread_suites(project: Project, changed: Iterable[Path] | None) -> None:
 def files_of_workspace(project: Project, near: Document | SkillFile | None = None) -> Iterator[SuiteSource]:
     """Yield all suite files in the open folders, each once.
 
-    Where ``near`` lies in none of them, those of its folder and of its suites are, too.
+    If ``near`` is outside of them, also those in its folder and of its suites.
     """
     seen: set[Path] = set()
     for folder in folders_of_workspace(project, near):

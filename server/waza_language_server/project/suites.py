@@ -1,7 +1,6 @@
-"""Suites and tasks: which task files an eval runs, and which evals run a task.
+"""Suites and tasks: the task files that an eval file picks up.
 
-A suite is an eval file that we claim. Its folder is where its globs start,
-whatever folder the editor has open.
+The globs of a suite start in the folder of its eval file, whatever folders are open.
 """
 
 from __future__ import annotations
@@ -81,7 +80,7 @@ def paths_of_pattern(disk: Disk, folder: Path, pattern: str) -> Fact[tuple[Path,
     boundary = disk.boundaries.around(folder)
 
     def listed(place: Path) -> Path | None:
-        """Return a folder whose names are known, and take down why they are not."""
+        """Return a folder whose names are known; record why they are not."""
         if ".." in place.parts or not place.is_relative_to(folder):
             place = Path(os.path.normpath(place))
             if not boundary.holds(place):
@@ -126,10 +125,10 @@ def paths_of_suite(disk: Disk, suite: Suite) -> Fact[tuple[Path, ...]]:
 def folders_below(
     disk: Disk, folder: Path, entered: Callable[[str, str | None], bool], *, environments: bool = True
 ) -> Iterator[Path]:
-    """Yield a folder and those below it that are ``entered``, each once whatever links lead to it.
+    """Yield a folder and the folders below it, each once even if several links lead to it.
 
-    ``entered`` gets the name of a folder and that of its parent: None for the first of all.
-    Without ``environments`` those of Python packages are left out.
+    ``entered`` returns whether to enter a folder, from its name and that of its parent (None at the top).
+    Without ``environments`` virtual environments of Python are left out.
     """
     seen: set[tuple[int, int]] = set()
     waiting = [folder]
@@ -165,7 +164,7 @@ def picks_up(suite: Suite, path: Path) -> bool:
 
 @lru_cache(maxsize=64)
 def _sorted_out(folder: Path, patterns: tuple[str, ...]) -> tuple[frozenset[Path], tuple[str, ...]]:
-    """Return the paths of the patterns that name one, and the other patterns: a suite may list thousands."""
+    """Return the paths of the literal patterns, and the other patterns; a suite may list thousands."""
     places = {pattern: literal_path(folder, pattern) for pattern in dict.fromkeys(patterns)}
     literal = frozenset(place for place in places.values() if place is not None)
     return literal, tuple(pattern for pattern, place in places.items() if place is None)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.project.suite_file import (
     SuiteFile,
-    is_switched_off,
+    is_disabled,
     marked_node,
     prompts_in,
     rule_at,
@@ -96,10 +96,10 @@ class VerdictLocations:
             if listed is not None and any(True for _ in listed.target.each_item()):
                 yield f"_{key}", False
 
-    def is_switched_off(self, task: str) -> bool:
+    def is_disabled(self, task: str) -> bool:
         """Return whether a run leaves the task out."""
         _, node = self._task(task)
-        return node is not None and is_switched_off(node)
+        return node is not None and is_disabled(node)
 
     def of_prompt(self, prompt: str, *, should_trigger: bool) -> FileLocation:
         """Return the location of a trigger prompt."""

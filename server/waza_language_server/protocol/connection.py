@@ -33,7 +33,7 @@ class ClientConnection(LanguageServer):
         cast("Any", super()).__init__("waza-language-server", __version__, protocol_cls=Protocol)
         self.abilities = ClientAbilities()
         self.options = ClientOptions()
-        self._told: set[str] = set()
+        self._shown_once: set[str] = set()
         """Messages that were shown to the user once and are not shown again."""
         self.ended = asyncio.Event()
         """Set when the server has nothing left to do but to exit."""
@@ -51,7 +51,7 @@ class ClientConnection(LanguageServer):
         return self.options.trusted
 
     @property
-    def judges_live(self) -> bool:
+    def grades_live(self) -> bool:
         """Return whether edits are graded on recorded trials: only where code of the workspace may run."""
         return self.trusted and self.options.live != "off" and not self.is_closing
 
@@ -62,13 +62,13 @@ class ClientConnection(LanguageServer):
         self._background.add(task)
         task.add_done_callback(self._background.discard)
 
-    def tell(self, kind: types.MessageType, text: str) -> None:
+    def show_message(self, kind: types.MessageType, text: str) -> None:
         """Show the user a message; text from files cannot create links in it."""
         from waza_language_server.text.labels import message
 
         self.window_show_message(types.ShowMessageParams(type=kind, message=message(text)))
 
-    async def ask(self, kind: types.MessageType, text: str, titles: Iterable[str]) -> str | None:
+    async def ask_user(self, kind: types.MessageType, text: str, titles: Iterable[str]) -> str | None:
         """Ask the user, and return the chosen title; None if there is none, or the client cannot ask."""
         from waza_language_server.text.labels import message
 
@@ -90,11 +90,11 @@ class ClientConnection(LanguageServer):
             return None
         return answer.title if answer is not None else None
 
-    def tell_once(self, topic: str, kind: types.MessageType, text: str) -> None:
+    def show_message_once(self, topic: str, kind: types.MessageType, text: str) -> None:
         """Show the user a message, at most once a session for each topic."""
-        if topic not in self._told:
-            self._told.add(topic)
-            self.tell(kind, text)
+        if topic not in self._shown_once:
+            self._shown_once.add(topic)
+            self.show_message(kind, text)
 
     def report_server_error(self, error: Exception, source: Any) -> None:
         """Log what went wrong; failed requests are answered with it, of the others the user hears once."""
@@ -105,4 +105,4 @@ class ClientConnection(LanguageServer):
         log.error("%s\n%s", error, "".join(details.get("traceback", ())), exc_info=error.__cause__)
         if source is not FeatureRequestError:
             text = f"The Waza language server had an internal error; its log has the details. ({error})"
-            self.tell_once("mistake", types.MessageType.Error, text)
+            self.show_message_once("mistake", types.MessageType.Error, text)

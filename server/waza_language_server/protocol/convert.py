@@ -232,7 +232,7 @@ class Converter:
     def _completion(self, completion: Completion, suggest_command: str | None) -> types.CompletionItem:
         abilities = self._abilities
         snippet = completion.is_snippet and abilities.inserts_snippets
-        text = completion.edit.text if snippet else completion.text_without_places
+        text = completion.edit.text if snippet else completion.text_without_placeholders
         shown = label(completion.label)
         item = types.CompletionItem(
             shown,
@@ -248,7 +248,7 @@ class Converter:
         if completion.documentation:
             markdown = abilities.renders_markdown_in_completion
             item.documentation = _markup(completion.documentation, markdown=markdown)
-        if completion.goes_on and suggest_command is not None:
+        if completion.suggests_more and suggest_command is not None:
             item.command = types.Command("Suggest", suggest_command)
         if completion.command is not None:
             command, argument = completion.command

@@ -105,7 +105,7 @@ class Protocol(LanguageServerProtocol):
                 raise
         return self._structure(rest)
 
-    def push_written(self, method: str, params: str) -> None:
+    def push_json(self, method: str, params: str) -> None:
         """Send a notification whose parameters are written as JSON already, in ASCII."""
         self._write(f'{{"jsonrpc": "2.0", "method": {json.dumps(method)}, "params": {params}}}')
 
@@ -118,7 +118,7 @@ class Protocol(LanguageServerProtocol):
         if writer is not None:
             writer.write(f"{header}\r\n\r\n{body}".encode("ascii"))
 
-    def written(self, value: Any) -> str:
+    def to_json(self, value: Any) -> str:
         """Return a value of the protocol as JSON, in ASCII."""
         return json.dumps(value, default=self._serialize_message)
 

@@ -65,7 +65,9 @@ class WazaServer(ClientConnection):
         """The changes of files, results and settings, and what they make outdated."""
         from waza_language_server.protocol.services.changes import Changes
 
-        return Changes(self, self.session, self.diagnostics, self.refresh, self.made, lambda: self.live)
+        return Changes(
+            self, self.session, self.diagnostics, self.refresh, self.existing_service, lambda: self.live
+        )
 
     @cached_property
     def refresh(self) -> RefreshRequests:
@@ -182,14 +184,14 @@ class WazaServer(ClientConnection):
 
         return RunSettings(self)
 
-    def made(self, name: str) -> Any:
+    def existing_service(self, name: str) -> Any:
         """Return a service if it was used before, else None."""
         return self.__dict__.get(name)
 
     @property
     def active_runs(self) -> tuple[Run, ...]:
         """The runs that have not ended; asking starts nothing."""
-        runs: Runs | None = self.made("runs")
+        runs: Runs | None = self.existing_service("runs")
         return runs.active if runs is not None else ()
 
     def leave(self, _params: object = None) -> None:
@@ -208,13 +210,13 @@ class WazaServer(ClientConnection):
         """End the engine and its runs, and start none any more; returns when they are gone."""
         self.is_closing = True
         self.turns.end()
-        if self.made("runs") is not None:
+        if self.existing_service("runs") is not None:
             await self.runs.close()
 
     def kill_now(self) -> None:
         """End everything that was started, without waiting."""
         self.is_closing = True
-        if self.made("runs") is not None:
+        if self.existing_service("runs") is not None:
             self.runs.kill_now()
 
     def register_pull_diagnostics(self) -> None:

@@ -101,8 +101,8 @@ def located_below(node: Node, shape: Shape, catalog: Catalog) -> Iterator[tuple[
     known = _at_node(shape, node, catalog) if shape.depends_on_value else shape
     yield node, known
     if node.green.children:
-        for each, meant in below(node, known):
-            yield from located_below(each, meant, catalog)
+        for each, intended in below(node, known):
+            yield from located_below(each, intended, catalog)
 
 
 def graders_in(root: Node, document_kind: SchemaName, catalog: Catalog) -> Iterator[Node]:
@@ -127,8 +127,8 @@ def graders_below(node: Node, shape: Shape) -> Iterator[Node]:
 def _graders_below(node: Node, shape: Shape) -> Iterator[Node]:
     shape = shape.branch(node.kind, _keys(node, shape))
     if shape.kind != "grader":
-        for each, meant in _towards_graders(node, shape):
-            yield from _graders_below(each, meant)
+        for each, intended in _towards_graders(node, shape):
+            yield from _graders_below(each, intended)
     elif node.kind == "mapping":
         yield node
 
@@ -143,8 +143,8 @@ def around_grader_lists(root: Node, top: Shape) -> Iterator[tuple[Node, Shape]]:
     shape = top.branch(root.kind, _keys(root, top))
     yield root, shape
     if shape.kind != "grader" and not is_grader_list(root, shape):
-        for each, meant in below(root, shape):
-            yield from around_grader_lists(each, meant)
+        for each, intended in below(root, shape):
+            yield from around_grader_lists(each, intended)
 
 
 def is_grader_list(node: Node, shape: Shape) -> bool:
@@ -161,8 +161,8 @@ def values_and_graders(root: Node, top: Shape, span: Span | None) -> Iterator[tu
     shape = top.branch(root.kind, _keys(root, top))
     if shape.kind != "grader":
         yield root, shape
-        for each, meant in below(root, shape) if span is None else _below_touching(root, shape, span):
-            yield from values_and_graders(each, meant, span)
+        for each, intended in below(root, shape) if span is None else _below_touching(root, shape, span):
+            yield from values_and_graders(each, intended, span)
     elif root.kind == "mapping":
         yield root, None
 

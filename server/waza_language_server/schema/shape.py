@@ -332,7 +332,7 @@ class Shape:
 
     @cached_property
     def depends_on_value(self) -> bool:
-        """Return whether the shape depends on the value: it is one of several, or that of a grader's type."""
+        """Return whether the shape depends on the value: it has alternatives, or is that of a grader."""
         return bool(self.branches) or self.kind == "grader"
 
     @property

@@ -14,7 +14,7 @@ from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.yaml_faults import MAX_DEPTH
 from waza_language_server.syntax.flow import FlowPosition, flow_position
 from waza_language_server.syntax.frames import Frame, column_of, frames_above, line_start_of
-from waza_language_server.syntax.lines import behind_properties, dash_at, key_at
+from waza_language_server.syntax.lines import after_properties, dash_at, key_at
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
@@ -85,7 +85,7 @@ def cursor_at(tree: Tree, offset: int) -> Cursor:
     flow = flow_position(tree.root, text, offset, frames)
     if flow is not None:
         return _in_flow(flow, text, offset)
-    if _in_comment(text, start, offset) or _behind_brackets(tree.root, text, offset):
+    if _in_comment(text, start, offset) or _is_after_brackets(tree.root, text, offset):
         return nothing
     return _Line(tree, offset, start, frames).cursor()
 
@@ -113,8 +113,8 @@ def _before_document(text: str, start: int, offset: int) -> bool:
     if _DIRECTIVE.search(text, 0, start):
         return True
     line = _REST_OF_LINE.match(text, offset)
-    behind = _LINES_BEFORE_START.match(text, line.end()) if line is not None else None
-    return behind is not None and _START.match(text, behind.end()) is not None
+    following = _LINES_BEFORE_START.match(text, line.end()) if line is not None else None
+    return following is not None and _START.match(text, following.end()) is not None
 
 
 def _inside_long_scalar(tree: Tree, offset: int) -> Cursor | None:
@@ -125,13 +125,13 @@ def _inside_long_scalar(tree: Tree, offset: int) -> Cursor | None:
     node = tree.root.at(offset)
     start = line_start_of(text, offset)
     if node.kind != "scalar" or node.span.start >= start:
-        return _behind_block_scalar(tree, offset, start)
+        return _below_block_scalar(tree, offset, start)
     if node.style == "plain" and (below := _key_below(node, text, offset)) is not None:
         return below
     return _in_scalar(node, text, _content_of_line(text, start, offset), offset)
 
 
-def _behind_block_scalar(tree: Tree, offset: int, start: int) -> Cursor | None:
+def _below_block_scalar(tree: Tree, offset: int, start: int) -> Cursor | None:
     """Handle an empty line below a block scalar, which still belongs to it if it is indented enough."""
     text = tree.text
     if tree.root is None or text[start:offset].strip() or column_of(text, offset) == 0:
@@ -219,7 +219,7 @@ def _in_comment(text: str, start: int, offset: int) -> bool:
     return False
 
 
-def _behind_brackets(root: Node | None, text: str, offset: int) -> bool:
+def _is_after_brackets(root: Node | None, text: str, offset: int) -> bool:
     """Return whether the entire document is in brackets that are closed."""
     if root is None or root.style != "flow" or root.span.end > offset:
         return False
@@ -323,7 +323,7 @@ class _Line:
 
     def at_text(self, path: Path, node: Node | None, dashed: bool) -> Cursor:
         column = column_of(self.text, self.content)
-        self.content = behind_properties(self.text, self.content, self.offset)
+        self.content = after_properties(self.text, self.content, self.offset)
         key = key_at(self.text, self.content)
         if key is None and dashed:
             replace, prefix = self.word(self.content)
@@ -357,7 +357,7 @@ class _Line:
         end = self.end if end is None else end
         while start < self.offset and text[start] in " \t":
             start += 1
-        stop = start = behind_properties(text, start, self.offset)
+        stop = start = after_properties(text, start, self.offset)
         if text[start : start + 1] in {'"', "'"} and self.offset > start:
             quote = text[start]
             start += 1

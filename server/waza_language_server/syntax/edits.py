@@ -231,14 +231,14 @@ def move_entry_up(tree: Tree, entry: Entry, above: Node) -> Edits:
     while holder.parent is not None and holder.parent.span != above.span:
         holder = holder.parent
     before = [each for each in above.entries if each.value.span.end <= holder.span.start]
-    behind = [each for each in above.entries if each.key.span.start >= holder.span.end]
-    if not before and not behind:
+    below = [each for each in above.entries if each.key.span.start >= holder.span.end]
+    if not before and not below:
         return ()
-    after = before[-1] if before else behind[0]
+    after = before[-1] if before else below[0]
     value = value_text(tree.text, mapping, entry)
     # The only key of a mapping takes the mapping with it, rather than leave an empty one.
     gone = _only_content_of(above, entry, tree.text) or entry
-    if gone is not entry and mapping.style == "flow" and (note := _comment_behind(tree.text, gone)):
+    if gone is not entry and mapping.style == "flow" and (note := _comment_after(tree.text, gone)):
         value = f"{value} {note}"
     inserted = insert_entry(tree, above, entry.key.value, value, after)
     deleted = delete_entry(tree, gone)
@@ -257,6 +257,6 @@ def _only_content_of(above: Node, entry: Entry, text: str) -> Entry | None:
     return None if any("#" in text[start:end] for start, end in around) else holder
 
 
-def _comment_behind(text: str, entry: Entry) -> str:
+def _comment_after(text: str, entry: Entry) -> str:
     """Return the comment at the end of the last line of an entry, "" without one."""
     return text[entry.span.end : line_end(text, entry.span.end)].strip()

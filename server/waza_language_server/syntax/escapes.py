@@ -33,8 +33,8 @@ _WINDOWS_PATH = compiled_later(r"[A-Za-z]:\\(?!\\)")
 _SEGMENTS = compiled_later(r"[\w.-]+(?:\\[\w.*-]+){2,}")
 _SHARE = compiled_later(r"\\\\\w{3}")
 """The beginning of a UNC path: two backslashes, which YAML reads as one."""
-_BEHIND_VALUE = compiled_later(r"[ \t]*(?:[\r\n]|\Z)|[ \t]+#")
-_BEHIND_ITEM = compiled_later(r"[ \t]*(?:[,\]}\r\n]|\Z)|[ \t]+#|[ \t]*:[ \t]")
+_AFTER_VALUE = compiled_later(r"[ \t]*(?:[\r\n]|\Z)|[ \t]+#")
+_AFTER_ITEM = compiled_later(r"[ \t]*(?:[,\]}\r\n]|\Z)|[ \t]+#|[ \t]*:[ \t]")
 """Text that may follow a quoted string, in a block and in brackets."""
 _BREAK = compiled_later(r"[\r\n]")
 _MAY_END_SO = compiled_later(r"(?:\d\"|[sxz]')\Z")
@@ -57,12 +57,12 @@ class EscapedText:
 
 def text_with_escapes(text: str, start: int, stop: int, end: int, *, in_flow: bool = False) -> EscapedText:
     r"""Return the quoted string at ``start``. YAML may end it earlier than intended: `"a \\d "b" c"`."""
-    behind = _BEHIND_ITEM if in_flow else _BEHIND_VALUE
+    after = _AFTER_ITEM if in_flow else _AFTER_VALUE
     line_end = end_of_line(text, stop, end)
     first = LOOSE_DOUBLE.match(text, start, line_end)
-    if first is not None and first.end() > stop and behind.match(text, first.end()):
+    if first is not None and first.end() > stop and after.match(text, first.end()):
         return EscapedText(start, stop, first.end() - 1)
-    quotes = [at for at in range(stop, line_end) if text[at] == '"' and behind.match(text, at + 1)]
+    quotes = [at for at in range(stop, line_end) if text[at] == '"' and after.match(text, at + 1)]
     return EscapedText(start, stop, quotes[0 if in_flow else -1] if quotes else -1)
 
 
@@ -99,7 +99,7 @@ def quoted(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def in_lost_quotes(written: str) -> str | None:
+def with_missing_quote(written: str) -> str | None:
     """Return a string with its missing opening quote; None if it has no single quote at its end.
 
     The quote decides what its backslashes mean, so another one would change the string.

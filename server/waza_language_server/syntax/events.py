@@ -241,7 +241,7 @@ class Builder:
             raise _TooDeepError(start)
         anchor, tag = event.anchor, event.tag
         if anchor is not None or tag is not None:
-            start = self._behind_properties(start, event.end_mark.index, anchor)
+            start = self._after_properties(start, event.end_mark.index, anchor)
         # Passing a list is much faster than letting the class create one.
         flow = bool(event.flow_style)
         self.stack.append(_Open(kind, start - self.base, flow, tag, anchor, [], self.aliases))
@@ -272,7 +272,7 @@ class Builder:
             is_key = not len(self.stack[-1].children) % 2
             value = self.text[start:end] if is_key else value
         if anchor is not None or tag is not None:
-            start = self._behind_properties(start, end, anchor)
+            start = self._after_properties(start, end, anchor)
         if style in _BLOCK_STYLES:
             end = _end_of_block_scalar(self.text, start, end)
         elif start == end and not value and not style and anchor is None and tag is None:
@@ -297,7 +297,7 @@ class Builder:
             return at
         return min(at, siblings[-1].green.end + self.base)
 
-    def _behind_properties(self, start: int, end: int, anchor: str | None) -> int:
+    def _after_properties(self, start: int, end: int, anchor: str | None) -> int:
         if anchor is not None:
             self.notes.anchors[anchor] = None
         match = _PROPERTIES.match(self.text, start)

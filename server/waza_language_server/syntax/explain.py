@@ -29,9 +29,9 @@ from waza_language_server.syntax.escapes import (
     SINGLE_BODY,
     EscapedText,
     end_of_line,
-    in_lost_quotes,
     quoted,
     text_with_escapes,
+    with_missing_quote,
     wrong_escapes,
 )
 from waza_language_server.syntax.events import ReadError
@@ -138,16 +138,16 @@ def end_of_brackets(text: str, start: int, end: int) -> int:
     return _scan_flow(text, start, end)[2] if text[start] in _CLOSING else end
 
 
-def text_behind_brackets(text: str, start: int, closed: int, end: int) -> SyntaxFault:
+def text_after_brackets(text: str, start: int, closed: int, end: int) -> SyntaxFault:
     """Return the fault of text after the closing bracket of a value."""
-    behind = closed + len(text[closed:end]) - len(text[closed:end].lstrip())
-    line_end = end_of_line(text, behind, end)
+    after = closed + len(text[closed:end]) - len(text[closed:end].lstrip())
+    line_end = end_of_line(text, after, end)
     opening, closing = text[start], text[closed - 1]
     message = f"The value from `{opening}` to `{closing}` ends before this; quote it all or start a new line."
     # Double braces are a template in many tools, and invalid in YAML.
     is_template = text.startswith("{{", start)
     fixes = _in_quotes(text, Span(start, end_of_line(text, start, end)), end, sure=is_template)
-    return SyntaxFault(Span(behind, max(line_end, behind + 1)), message, fixes=fixes)
+    return SyntaxFault(Span(after, max(line_end, after + 1)), message, fixes=fixes)
 
 
 def _in_quotes(text: str, line: Span, end: int, *, sure: bool = True) -> tuple[Fix, ...]:
@@ -159,7 +159,7 @@ def _in_quotes(text: str, line: Span, end: int, *, sure: bool = True) -> tuple[F
     written = text[line.start : stop]
     if not written:
         return ()
-    edit = Edit(Span(line.start, stop), in_lost_quotes(written) or quoted(written))
+    edit = Edit(Span(line.start, stop), with_missing_quote(written) or quoted(written))
     return (Fix("Put the value in quotes", (edit,), preferred=sure),)
 
 
@@ -172,7 +172,7 @@ def _explain_double(text: str, start: int, end: int) -> SyntaxFault:
     if stop >= end:
         return _unclosed(text, start, end, '"')
     if text[stop] == '"':
-        return _text_behind_quote(text, start, stop + 1, end)
+        return _text_after_quote(text, start, stop + 1, end)
     return wrong_escapes(text, [text_with_escapes(text, start, stop, end)])
 
 
@@ -181,7 +181,7 @@ def _explain_single(text: str, start: int, end: int) -> SyntaxFault:
     stop = body.end() if body else start + 1
     if stop >= end:
         return _unclosed(text, start, end, "'")
-    return _text_behind_quote(text, start, stop + 1, end)
+    return _text_after_quote(text, start, stop + 1, end)
 
 
 def _unclosed(text: str, start: int, end: int, quote: str) -> SyntaxFault:
@@ -194,11 +194,11 @@ def _unclosed(text: str, start: int, end: int, quote: str) -> SyntaxFault:
     return SyntaxFault(Span(start, line_end), sentence(unclosed_quote(quote)), fixes=fixes)
 
 
-def _text_behind_quote(text: str, start: int, closed: int, end: int) -> SyntaxFault:
+def _text_after_quote(text: str, start: int, closed: int, end: int) -> SyntaxFault:
     """Return the fault of text after the closing quote of a value."""
-    behind = closed + len(text[closed:end]) - len(text[closed:end].lstrip())
-    line_end = end_of_line(text, behind, end)
-    if item := _item_without_dash(text, start, behind, line_end):
+    after = closed + len(text[closed:end]) - len(text[closed:end].lstrip())
+    line_end = end_of_line(text, after, end)
+    if item := _item_without_dash(text, start, after, line_end):
         return item
     fixes: tuple[Fix, ...] = ()
     text_end = _before_comment(text, start, line_end)
@@ -206,20 +206,20 @@ def _text_behind_quote(text: str, start: int, closed: int, end: int) -> SyntaxFa
         whole = Edit(Span(start, text_end), quoted(_text_in_quotes(text[start:text_end], closed - start)))
         fixes = (Fix("Put the whole text in single quotes", (whole,)),)
     return SyntaxFault(
-        Span(behind, line_end),
+        Span(after, line_end),
         "The quoted text ends before this; put the whole value in quotes, or double the quotes inside it.",
         fixes=fixes,
     )
 
 
-def _item_without_dash(text: str, start: int, behind: int, line_end: int) -> SyntaxFault | None:
+def _item_without_dash(text: str, start: int, after: int, line_end: int) -> SyntaxFault | None:
     """Return the fault of an item without its dash: a quoted string below one, at its column."""
-    above, line = (text.rfind("\n", 0, at) + 1 for at in (start, behind))
-    is_item = _DASH.fullmatch(text, above, start) is not None and text[behind] in "\"'"
-    if not is_item or above == line or text[line:behind] != " " * (start - above):
+    above, line = (text.rfind("\n", 0, at) + 1 for at in (start, after))
+    is_item = _DASH.fullmatch(text, above, start) is not None and text[after] in "\"'"
+    if not is_item or above == line or text[line:after] != " " * (start - above):
         return None
-    fix = Fix("Insert the dash", (Edit(Span(line, behind), text[above:start]),))
-    return SyntaxFault(Span(behind, line_end), sentence(MISSING_DASH), fixes=(fix,))
+    fix = Fix("Insert the dash", (Edit(Span(line, after), text[above:start]),))
+    return SyntaxFault(Span(after, line_end), sentence(MISSING_DASH), fixes=(fix,))
 
 
 def _text_in_quotes(written: str, closed: int) -> str:
@@ -234,8 +234,8 @@ def _text_in_quotes(written: str, closed: int) -> str:
         return inner if written.endswith(quote * 2) and quote not in inner else written[1:-1]
     # The quote that YAML reads as the closing one is an apostrophe, or begins an inner string:
     # `'the users' log'`, `"a "b" c"`; in `'a' or 'b'` there are two strings.
-    before, behind = written[closed - 2], written[closed]
-    begins = behind.strip() and (before in ' "([{=' or (before.isalnum() and behind.isalnum()))
+    before, after = written[closed - 2], written[closed]
+    begins = after.strip() and (before in ' "([{=' or (before.isalnum() and after.isalnum()))
     return doubled[1:-1] if begins or doubled.count(quote) % 2 else doubled
 
 
@@ -274,15 +274,15 @@ def _unopened(text: str, at: int) -> SyntaxFault:
 
 
 def _wrong_escapes_in_flow(text: str, start: int, end: int) -> Iterator[EscapedText]:
-    behind = start
+    after = start
     for opening in _QUOTE_IN_FLOW.finditer(text, start, end):
         body = DOUBLE_BODY.match(text, opening.start(), end)
-        if opening.start() < behind or body is None or LOOSE_DOUBLE.match(text, opening.start(), end) is None:
+        if opening.start() < after or body is None or LOOSE_DOUBLE.match(text, opening.start(), end) is None:
             continue
-        behind = body.end() + 1
+        after = body.end() + 1
         if text[body.end()] == "\\":
             escaped = text_with_escapes(text, opening.start(), body.end(), end, in_flow=True)
-            behind = max(behind, escaped.closing + 1)
+            after = max(after, escaped.closing + 1)
             yield escaped
 
 

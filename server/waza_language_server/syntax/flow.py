@@ -9,21 +9,21 @@ from typing import Literal
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.syntax.frames import Frame, line_start_of
-from waza_language_server.syntax.lines import behind_properties, dash_at, key_at
+from waza_language_server.syntax.lines import after_properties, dash_at, key_at
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.span import Span
 
 _QUOTED = compiled_later(r'"(?:[^"\\]|\\.)*("?)|\'(?:[^\']|\'\')*(\'?)', re.DOTALL)
 _QUOTES = {'"', "'"}
 _CLOSES = compiled_later(r"[^\r\n]*\Z")
-_BEHIND_QUOTE = compiled_later(r"[ \t]*(?:[,:\]}\r\n]|#|\Z)")
+_AFTER_QUOTE = compiled_later(r"[ \t]*(?:[,:\]}\r\n]|#|\Z)")
 _BLANKS = compiled_later(r"\s*+")
 _MARK = compiled_later(r"""[\[\]{},:"']|(?<=[ \t\r\n])#""")
-_BEHIND = compiled_later(r"(?:\s|(?<=\s)#[^\r\n]*)*+")
+_BLANKS_AND_COMMENTS = compiled_later(r"(?:\s|(?<=\s)#[^\r\n]*)*+")
 """Whitespace, line breaks and comments."""
 
 
-_BRACKETS_BEHIND = compiled_later(r"(?:\s|(?<=\s)#[^\r\n]*)*+[\[{]")
+_BRACKETS_AFTER = compiled_later(r"(?:\s|(?<=\s)#[^\r\n]*)*+[\[{]")
 
 
 @frozen()
@@ -62,7 +62,7 @@ def flow_position(root: Node | None, text: str, offset: int, frames: list[Frame]
     token = level.token
     while token < offset and text[token] in " \t\r\n":
         token += 1
-    token = behind_properties(text, token, offset)
+    token = after_properties(text, token, offset)
     node = root.get(*steps) if root is not None else None
     keys = node.key_names if node is not None else ()
     here = tuple(steps)
@@ -71,7 +71,7 @@ def flow_position(root: Node | None, text: str, offset: int, frames: list[Frame]
         return FlowPosition(here, "none", None, Span(offset, offset), node, ())
     role = "item" if level.bracket == "[" else "value" if level.key is not None else "key"
     replace = _token_span(text, token, offset, stop, role)
-    if role == "value" and not len(replace) and _BRACKETS_BEHIND.match(text, offset):
+    if role == "value" and not len(replace) and _BRACKETS_AFTER.match(text, offset):
         # The value is complete: text before it would be another one.
         return FlowPosition(here, "none", None, Span(offset, offset), node, ())
     needs_comma = _needs_comma(text, replace, role)
@@ -104,7 +104,7 @@ def _needs_comma(text: str, replace: Span, role: str) -> bool:
     elif role == "value" and len(replace):
         # An unquoted string may continue.
         return False
-    blanks = _BEHIND.match(text, end)
+    blanks = _BLANKS_AND_COMMENTS.match(text, end)
     end = blanks.end() if blanks else end
     return text[end : end + 1] not in {"", ",", "]", "}", ":"}
 
@@ -153,7 +153,7 @@ def _scan(text: str, start: int, offset: int) -> tuple[list[_Level], int]:
         if char in "[{":
             levels.append(_Level(char, at + 1))
         elif char == "#" and levels:
-            at = _behind_comment(text, at, levels[-1], offset)
+            at = _after_comment(text, at, levels[-1], offset)
             continue
         elif char in "]}":
             if levels:
@@ -183,7 +183,7 @@ def _scan(text: str, start: int, offset: int) -> tuple[list[_Level], int]:
     return levels, stop
 
 
-def _behind_comment(text: str, at: int, level: _Level, offset: int) -> int:
+def _after_comment(text: str, at: int, level: _Level, offset: int) -> int:
     """Skip a comment; return where it ends."""
     end = at
     while end < len(text) and text[end] not in "\r\n":
@@ -199,8 +199,8 @@ def _token_span(text: str, start: int, offset: int, quoted_end: int, role: str) 
     if quoted_end >= 0:
         closing = quoted_end - 1
         if closing >= offset and text[closing] == text[start] and _CLOSES.match(text, start + 1, closing + 1):
-            behind = _BEHIND_QUOTE.match(text, closing + 1)
-            if behind is not None:
+            following = _AFTER_QUOTE.match(text, closing + 1)
+            if following is not None:
                 return Span(start + 1, closing)
         # The quote is not closed yet: the text after it belongs to others.
         end = offset

@@ -62,7 +62,7 @@ def lay_out(body: str, start: int, known: Known) -> Layout:
     first = preamble.end() if preamble else start
     if body.startswith("%", first):
         # Directives are rare and change how the rest is parsed.
-        stop, second = end_of_document(body, behind_first_marker(body, first))
+        stop, second = end_of_document(body, after_first_marker(body, first))
         return _whole(body, start, stop, second)
     stop, second = end_of_document(body, first)
     lead = SIGNIFICANT.match(body, first, stop)
@@ -183,7 +183,7 @@ def end_of_document(body: str, start: int) -> tuple[int, Span | None]:
     return stop, Span(second.start(), second.end())
 
 
-def behind_first_marker(body: str, start: int) -> int:
+def after_first_marker(body: str, start: int) -> int:
     """Return the offset after the first document marker from ``start`` on, or ``start`` itself."""
     match = _MARKER.search(body, start)
     return match.end() if match else start

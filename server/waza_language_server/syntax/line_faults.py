@@ -33,7 +33,7 @@ def missing_dash(text: str, line: Line) -> SyntaxFault:
     return SyntaxFault(_content(text, line), sentence(MISSING_DASH))
 
 
-def behind_value(text: str, head: Line, line: Line, key: re.Match[str]) -> SyntaxFault:
+def text_after_value(text: str, head: Line, line: Line, key: re.Match[str]) -> SyntaxFault:
     """Return the fault of a line that is indented below a key which already has its value."""
     name = text[head.content : key.end()].rstrip(": \t")[:40]
     spaces = "space" if head.column == 1 else "spaces"

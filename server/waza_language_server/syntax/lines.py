@@ -78,7 +78,7 @@ def dash_at(text: str, offset: int) -> re.Match[str] | None:
     return _DASH.match(text, offset)
 
 
-def behind_properties(text: str, start: int, offset: int) -> int:
+def after_properties(text: str, start: int, offset: int) -> int:
     """Return where a key or value begins after its anchor and its tag, if these end before an offset."""
     found = _PROPERTIES.match(text, start)
     return found.end() if found is not None and found.end() <= offset else start

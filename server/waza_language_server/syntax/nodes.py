@@ -82,20 +82,14 @@ class Node:
     def each_entry(self) -> Iterator[Entry]:
         """Yield the same pairs one by one, so that the caller may stop in between."""
         if self.kind == "mapping":
-            children = self.green.children
-            for index in range(0, len(children) - 1, 2):
-                key = self._child(children[index], None)
-                yield Entry(key, self._child(children[index + 1], key.value))
+            for index in range(0, len(self.green.children) - 1, 2):
+                yield self._entry(index)
 
     @property
     def last_entry(self) -> Entry | None:
         """Return the last pair of a mapping; None for every other kind and when there is none."""
-        children = self.green.children
-        if self.kind != "mapping" or len(children) < 2:
-            return None
-        at = (len(children) - 2) // 2 * 2
-        key = self._child(children[at], None)
-        return Entry(key, self._child(children[at + 1], key.value))
+        count = len(self.green.children) // 2
+        return self._entry(2 * count - 2) if self.kind == "mapping" and count else None
 
     @property
     def items(self) -> tuple[Node, ...]:
@@ -111,22 +105,14 @@ class Node:
 
     def entry(self, key: str) -> Entry | None:
         """Return the first entry with this key."""
-        if self.kind != "mapping":
-            return None
-        children = self.green.children
-        index = position_of(self.green, key)
-        if index is None:
-            return None
-        return Entry(self._child(children[index], None), self._child(children[index + 1], key))
+        index = position_of(self.green, key) if self.kind == "mapping" else None
+        return None if index is None else self._entry(index)
 
     def entry_at(self, offset: int) -> Entry | None:
         """Return the last entry of a mapping that begins at or before an offset."""
         index = (self.children_before(offset + 1) - 1) // 2 * 2
-        children = self.green.children
-        if self.kind != "mapping" or not 0 <= index < len(children) - 1:
-            return None
-        key = self._child(children[index], None)
-        return Entry(key, self._child(children[index + 1], key.value))
+        is_entry = self.kind == "mapping" and 0 <= index < len(self.green.children) - 1
+        return self._entry(index) if is_entry else None
 
     @property
     def holder(self) -> Entry | None:
@@ -263,6 +249,12 @@ class Node:
         """
         return plain_value(self.green, self.root.green)
 
+    def _entry(self, index: int) -> Entry:
+        """Return the pair whose key is the child at an index."""
+        children = self.green.children
+        key = self._child(children[index], None)
+        return Entry(key, self._child(children[index + 1], key.value))
+
     def _child(self, placed: Placed, step: str | int | None) -> Node:
         return Node(placed.green, self.offset + placed.offset, self, step)
 
@@ -299,7 +291,7 @@ class ItemMemo(Generic[Value]):
 
 
 def listed_in(node: Node | None) -> Iterator[Node]:
-    """Yield the items of a list, those of an alias as well; none for anything else."""
+    """Yield the items of a list, aliases followed; none for anything else."""
     return (item.target for item in node.target.each_item()) if node is not None else iter(())
 
 

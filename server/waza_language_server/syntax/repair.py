@@ -28,17 +28,17 @@ from waza_language_server.syntax.explain import (
     explain_error,
     explain_line,
     explain_value,
-    text_behind_brackets,
+    text_after_brackets,
     too_deep,
 )
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.green import Green, Placed
 from waza_language_server.syntax.grouping import Grouping, has_keys, line_kind, significant, usual_of
 from waza_language_server.syntax.line_faults import (
-    behind_value,
     missing_dash,
     start_fault,
     tab_fault,
+    text_after_value,
 )
 from waza_language_server.syntax.lines import Line, dash_at, key_at, split_lines
 from waza_language_server.text.edit import Edit, Fix
@@ -281,7 +281,7 @@ class _Reader:
             child = self.block(below, self.parent_of(below, head), depth + 1)
             child = self.anchored(child, self.text[value.start : value.end])
         elif state == "value" and below and has_keys(self.text, below):
-            self.fault(behind_value(self.text, head, below[0], match))
+            self.fault(text_after_value(self.text, head, below[0], match))
             child = self.block(below, head.column, depth + 1)
         else:
             child = self.value(
@@ -369,7 +369,7 @@ class _Reader:
         if closed < end:
             within = self.strictly(" " * pad + self.text[start:closed])
             if within.error is None and within.root is not None:
-                self.fault(text_behind_brackets(self.text, start, closed, end))
+                self.fault(text_after_brackets(self.text, start, closed, end))
                 return self.take(within, line_start)
         self.fault(explain_value(self.text, start, end, _moved(reading.error, line_start)))
         if self.text[start] in "[{" and reading.root is not None:

@@ -127,9 +127,9 @@ def _block(source: str, node: Node, value: str, *, folded: bool) -> str | None:
     text = f"{mark}{digits}{chomping}{comment}{line_break}{content}"
     if ends and not source.startswith(("\r", "\n"), node.span.end):
         text += line_break
-    behind = line_break * max(ends, 1)
+    breaks = line_break * max(ends, 1)
     style = "folded" if folded else "literal"
-    check = decode(text.rstrip("\r\n") + behind, Span(0, len(text.rstrip("\r\n"))), style, value)
+    check = decode(text.rstrip("\r\n") + breaks, Span(0, len(text.rstrip("\r\n"))), style, value)
     return text if check.value == value and check.indent == indent else None
 
 

@@ -59,30 +59,6 @@ def test_exit_code_2_when_nothing_can_run(
     assert "Traceback" not in found.stderr
 
 
-def test_exit_code_2_when_a_task_file_is_broken_and_the_others_run(tmp_path: Path) -> None:
-    found = engine("run", write_suite(tmp_path, {"a": task("a"), "b": "id: ["}, graders=GREETS))
-    assert found.returncode == 2
-    assert "✓ a" in found.stdout
-    assert "b.yaml:" in found.stdout
-
-
-def test_a_missed_metric_is_exit_code_1(tmp_path: Path) -> None:
-    path = write_suite(
-        tmp_path, {"a": task("a")}, more="metrics: [{name: trigger_accuracy, threshold: 1.5}]\n"
-    )
-    (tmp_path / "trigger_tests.yaml").write_text(
-        "skill: writer\nshould_trigger_prompts: [{prompt: Write!}]\n"
-    )
-    found = engine("run", path)
-    assert found.returncode == 1
-    assert "trigger_accuracy is 1.00, below 1.5" in found.stdout
-
-
-def test_json_is_the_result_document_and_nothing_else(tmp_path: Path) -> None:
-    found = engine("run", write_suite(tmp_path, {"a": task("a")}, graders=GREETS), "--format", "json")
-    assert json.loads(found.stdout)["tasks"][0]["status"] == "passed"
-
-
 def test_jsonl_is_one_event_a_line(tmp_path: Path) -> None:
     found = engine_process(
         "run", write_suite(tmp_path, {"a": task("a")}, graders=GREETS), "--format", "jsonl"
@@ -197,9 +173,9 @@ def test_the_same_ctrl_c_again_while_the_process_ends_prints_no_traceback() -> N
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "import waza_engine.early_interruption\n"
         "import atexit\n"
-        "from waza_engine.command_line import carry_out\n"
+        "from waza_engine.command_line import run_command_line\n"
         "atexit.register(signal.raise_signal, signal.SIGINT)\n"
-        "carry_out(lambda: signal.raise_signal(signal.SIGINT))"
+        "run_command_line(lambda: signal.raise_signal(signal.SIGINT))"
     )
     found = subprocess.run([sys.executable, "-c", command], capture_output=True, timeout=60, check=False)
     assert (found.returncode, found.stdout, found.stderr) == (130, b"", b"")

@@ -1,10 +1,11 @@
 """Talking to the executor ``openai`` in tests."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.scripted_model import ScriptedModel
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorSettings
 from waza_engine.executors.openai import OpenAIExecutor
 from waza_engine.runs.limits.cancellation import RunCancellation
@@ -38,6 +39,22 @@ def ask(
     """Carry out one turn."""
     given: dict[str, Any] = {"model": "test-model", "timeout_seconds": 120.0, **request}
     return executor.execute(ExecutionRequest(prompt, workspace, **given), cancellation or RunCancellation())
+
+
+def ask_once(
+    model: ScriptedModel,
+    prompt: str,
+    workspace: Path,
+    cancellation: RunCancellation | None = None,
+    *,
+    workspace_tools: Sequence[str] = (),
+    provider: Mapping[str, Any] | None = None,
+    **request: Any,
+) -> ExecutionResponse:
+    """Carry out one turn with an executor of its own."""
+    config = {"workspace_tools": list(workspace_tools), "provider": provider or {}}
+    with openai_executor(model.base_url, **config) as executor:
+        return ask(executor, prompt, workspace, cancellation, **request)
 
 
 def kinds(response: ExecutionResponse) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import StartModel
-from tests.engine.executors.talking import ask, openai_executor
+from tests.engine.executors.talking import ask, ask_once, openai_executor
 from tests.hostile_peers import JSON, STREAM, HostilePeer, bomb, event, hostile_peer, without_end
 from tests.scripted_model import Answer, Status, call
 from waza_engine.executors import openai as executor_module
@@ -93,8 +93,7 @@ def test_the_bound_holds_for_all_answers_of_a_turn_together(
     scripted_model: StartModel, tmp_path: Path
 ) -> None:
     model = scripted_model(lambda _: Answer("y" * 4_000, calls=[call("glob")]))
-    with openai_executor(model.base_url, workspace_tools=["list"]) as executor:
-        response = ask(executor, "Hello", tmp_path)
+    response = ask_once(model, "Hello", tmp_path, workspace_tools=["list"])
     assert (response.error or "").endswith(TOO_MUCH)
     # Each answer that came before is kept, for it was paid.
     assert response.usage is not None
@@ -176,8 +175,7 @@ class TestRedirects:
     def test_within_the_server_are_followed(self, scripted_model: StartModel, tmp_path: Path) -> None:
         moved = Status(307, headers={"Location": "/v1/chat/completions?again"})
         model = scripted_model(moved, "Here.")
-        with openai_executor(model.base_url) as executor:
-            assert ask(executor, "Hello", tmp_path).output == "Here."
+        assert ask_once(model, "Hello", tmp_path).output == "Here."
 
 
 class TestPreflight:

@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from tests.conftest import StartModel
-from tests.engine.executors.talking import ask, kinds, openai_executor, result_of, settings, write_skill
+from tests.engine.executors.talking import (
+    ask,
+    ask_once,
+    kinds,
+    openai_executor,
+    result_of,
+    settings,
+    write_skill,
+)
 from tests.scripted_model import Answer, Call, ModelRequest, Tokens, call
 from waza_engine.executors.base import ExecutionResponse, ExecutorError
 from waza_engine.executors.openai import OpenAIExecutor
@@ -37,8 +45,7 @@ def verdict_tool(seen: list[Mapping[str, Any]]) -> AgentTool:
 def test_answers_a_prompt(scripted_model: StartModel, tmp_path: Path) -> None:
     model = scripted_model("It adds two numbers.")
 
-    with openai_executor(model.base_url) as executor:
-        response = ask(executor, "What does it do?", tmp_path, instructions="Be brief.")
+    response = ask_once(model, "What does it do?", tmp_path, instructions="Be brief.")
 
     assert response.output == "It adds two numbers."
     assert response.error is None
@@ -58,8 +65,7 @@ def test_records_a_turn_as_events(scripted_model: StartModel, tmp_path: Path) ->
     model = scripted_model(call("view", path="a.txt"), "Done.")
     (tmp_path / "a.txt").write_text("content")
 
-    with openai_executor(model.base_url, workspace_tools=["read"]) as executor:
-        response = ask(executor, "Look.", tmp_path)
+    response = ask_once(model, "Look.", tmp_path, workspace_tools=["read"])
 
     assert kinds(response) == [
         "user.message",
@@ -88,8 +94,7 @@ def test_gives_tool_results_back_to_the_model(scripted_model: StartModel, tmp_pa
     (tmp_path / "a").write_text("A")
     (tmp_path / "b").write_text("B")
 
-    with openai_executor(model.base_url, workspace_tools=["read"]) as executor:
-        response = ask(executor, "Look.", tmp_path)
+    response = ask_once(model, "Look.", tmp_path, workspace_tools=["read"])
 
     assert response.output == "I look.Done."
     answer, first, second = model.requests[1].messages[-3:]
@@ -185,8 +190,7 @@ def test_sums_the_usage_of_a_turn(scripted_model: StartModel, tmp_path: Path) ->
         Answer("Done.", usage=Tokens(150, 10, cached=90)),
     )
 
-    with openai_executor(model.base_url, workspace_tools=["read"]) as executor:
-        usage = ask(executor, "Look.", tmp_path).usage
+    usage = ask_once(model, "Look.", tmp_path, workspace_tools=["read"]).usage
 
     assert usage is not None
     assert (usage.turns, usage.input_tokens, usage.output_tokens, usage.cache_read_tokens) == (
@@ -206,8 +210,7 @@ def test_sums_the_usage_of_a_turn(scripted_model: StartModel, tmp_path: Path) ->
 def test_a_server_that_counts_nothing_still_has_turns(scripted_model: StartModel, tmp_path: Path) -> None:
     model = scripted_model(Answer("Done.", usage=None))
 
-    with openai_executor(model.base_url) as executor:
-        response = ask(executor, "Look.", tmp_path)
+    response = ask_once(model, "Look.", tmp_path)
 
     assert response.usage is not None
     assert (response.usage.turns, response.usage.input_tokens) == (1, 0)
@@ -228,8 +231,7 @@ def test_offers_the_tools_of_a_judge(scripted_model: StartModel, tmp_path: Path)
     seen: list[Mapping[str, Any]] = []
     model = scripted_model(call("set_waza_grade_pass", reason="good"), "Graded.")
 
-    with openai_executor(model.base_url) as executor:
-        response = ask(executor, "Judge.", tmp_path, tools=[verdict_tool(seen)])
+    response = ask_once(model, "Judge.", tmp_path, tools=[verdict_tool(seen)])
 
     assert seen == [{"reason": "good"}]
     assert model.requests[0].tool_names == ["set_waza_grade_pass"]
@@ -260,8 +262,7 @@ def test_a_call_that_cannot_be_carried_out_is_told_to_the_model(
     seen: list[Mapping[str, Any]] = []
     model = scripted_model(wrong, "I give up.")
 
-    with openai_executor(model.base_url) as executor:
-        response = ask(executor, "Judge.", tmp_path, tools=[verdict_tool(seen)])
+    response = ask_once(model, "Judge.", tmp_path, tools=[verdict_tool(seen)])
 
     assert seen == []
     assert said in model.requests[1].tool_results[0]
@@ -275,8 +276,7 @@ def test_arguments_may_be_missing(scripted_model: StartModel, tmp_path: Path) ->
     seen: list[Mapping[str, Any]] = []
     model = scripted_model(Call("set_waza_grade_pass", ""), "Graded.")
 
-    with openai_executor(model.base_url) as executor:
-        ask(executor, "Judge.", tmp_path, tools=[verdict_tool(seen)])
+    ask_once(model, "Judge.", tmp_path, tools=[verdict_tool(seen)])
 
     assert seen == [{}]
 
@@ -286,8 +286,7 @@ def test_text_that_is_no_unicode_reaches_neither_server_nor_transcript(
 ) -> None:
     model = scripted_model(Call("view", '{"path": "\\ud800"}'), "Done.")
 
-    with openai_executor(model.base_url, workspace_tools=["read"]) as executor:
-        response = ask(executor, "broken \ud800 prompt", tmp_path)
+    response = ask_once(model, "broken \ud800 prompt", tmp_path, workspace_tools=["read"])
 
     assert model.requests[0].prompt == "broken ? prompt"
     str(response.events).encode("utf-8")
@@ -298,8 +297,7 @@ def test_half_a_character_at_the_end_of_an_answer_is_replaced(
 ) -> None:
     model = scripted_model("Well done \ud83c")
 
-    with openai_executor(model.base_url) as executor:
-        assert ask(executor, "Hello", tmp_path).output == "Well done ?"
+    assert ask_once(model, "Hello", tmp_path).output == "Well done ?"
 
 
 def test_credentials_are_hidden_in_arguments_of_any_shape(
@@ -312,8 +310,7 @@ def test_credentials_are_hidden_in_arguments_of_any_shape(
     )
 
     read_environment()
-    with openai_executor(model.base_url) as executor:
-        response = ask(executor, "Judge.", tmp_path, tools=[verdict_tool(seen)])
+    response = ask_once(model, "Judge.", tmp_path, tools=[verdict_tool(seen)])
 
     written = masked_json(json.dumps(response.tool_calls[0].arguments))
     assert json.loads(written) == {"reason": ["***", {"private": "key"}, 3]}
@@ -322,8 +319,7 @@ def test_credentials_are_hidden_in_arguments_of_any_shape(
 def test_a_model_that_calls_tools_without_end_is_stopped(scripted_model: StartModel, tmp_path: Path) -> None:
     model = scripted_model(lambda request: call("glob"))
 
-    with openai_executor(model.base_url, workspace_tools=["list"]) as executor:
-        response = ask(executor, "Look.", tmp_path)
+    response = ask_once(model, "Look.", tmp_path, workspace_tools=["list"])
 
     assert "the model went on calling tools" in (response.error or "")
     assert len(response.tool_calls) == len(model.requests) == 100
@@ -333,8 +329,7 @@ def test_loads_a_skill_that_the_model_asks_for(scripted_model: StartModel, tmp_p
     skills = write_skill(tmp_path / "skills", "code-explainer", body="Explain line by line.")
     model = scripted_model(call("skill", skill="code-explainer"), "Line one adds.")
 
-    with openai_executor(model.base_url) as executor:
-        response = ask(executor, "Explain.", tmp_path, skill_directories=[skills])
+    response = ask_once(model, "Explain.", tmp_path, skill_directories=[skills])
 
     path = str(skills / "code-explainer" / "SKILL.md")
     assert response.skill_invocations == (SkillInvocation("code-explainer", path),)
@@ -348,8 +343,7 @@ def test_tells_the_model_which_skills_there_are(scripted_model: StartModel, tmp_
     write_skill(skills, "two", "Does the second thing.")
     model = scripted_model("Done.")
 
-    with openai_executor(model.base_url) as executor:
-        ask(executor, "Explain.", tmp_path, skill_directories=[skills])
+    ask_once(model, "Explain.", tmp_path, skill_directories=[skills])
 
     function = model.requests[0].body["tools"][0]["function"]
     assert "- one: Does the first thing.\n- two: Does the second thing." in function["description"]
@@ -360,8 +354,7 @@ def test_a_skill_directory_may_be_a_skill(scripted_model: StartModel, tmp_path: 
     skills = write_skill(tmp_path / "skills", "one")
     model = scripted_model("Done.")
 
-    with openai_executor(model.base_url) as executor:
-        ask(executor, "Explain.", tmp_path, skill_directories=[skills / "one"])
+    ask_once(model, "Explain.", tmp_path, skill_directories=[skills / "one"])
 
     assert model.requests[0].tool_names == ["skill"]
 
@@ -371,8 +364,7 @@ def test_a_skill_may_be_an_agent_file(scripted_model: StartModel, tmp_path: Path
     (tmp_path / "helper" / "reviewer.agent.md").write_text("Review it.")
     model = scripted_model(call("skill", skill="reviewer"), "Done.")
 
-    with openai_executor(model.base_url) as executor:
-        response = ask(executor, "Review.", tmp_path, skill_directories=[tmp_path])
+    response = ask_once(model, "Review.", tmp_path, skill_directories=[tmp_path])
 
     assert [skill.name for skill in response.skill_invocations] == ["reviewer"]
     assert "Review it." in result_of(response)
@@ -382,8 +374,7 @@ def test_an_unknown_skill_is_no_invocation(scripted_model: StartModel, tmp_path:
     skills = write_skill(tmp_path / "skills", "one")
     model = scripted_model(call("skill", skill="other"), "Done.")
 
-    with openai_executor(model.base_url) as executor:
-        response = ask(executor, "Explain.", tmp_path, skill_directories=[skills])
+    response = ask_once(model, "Explain.", tmp_path, skill_directories=[skills])
 
     assert response.skill_invocations == ()
     assert result_of(response) == "Error: there is no skill `other`; there are `one`."
@@ -399,8 +390,9 @@ def test_the_files_of_a_skill_can_be_read_but_not_changed(scripted_model: StartM
         call("view", path=str(notes)), call("create", path=str(notes), file_text="x"), "Done."
     )
 
-    with openai_executor(model.base_url, workspace_tools=["read", "write"]) as executor:
-        response = ask(executor, "Explain.", workspace, skill_directories=[skills])
+    response = ask_once(
+        model, "Explain.", workspace, skill_directories=[skills], workspace_tools=["read", "write"]
+    )
 
     assert result_of(response, 0) == "careful"
     assert "leads out of the working directory" in result_of(response, 1)
@@ -412,8 +404,7 @@ def test_a_trigger_test_goes_on_until_the_tested_skill(scripted_model: StartMode
     write_skill(skills, "two")
     model = scripted_model(Answer(calls=[call("skill", skill="two"), call("skill", skill="one")]), "never")
 
-    with openai_executor(model.base_url) as executor:
-        response = ask(executor, "Explain.", tmp_path, skill_directories=[skills], stop_at_skill="one")
+    response = ask_once(model, "Explain.", tmp_path, skill_directories=[skills], stop_at_skill="one")
 
     assert [skill.name for skill in response.skill_invocations] == ["two", "one"]
     assert response.error is None
@@ -439,8 +430,7 @@ def test_a_conversation_that_ended_at_a_skill_can_be_continued(
 def test_says_that_an_answer_was_cut(scripted_model: StartModel, tmp_path: Path) -> None:
     model = scripted_model(Answer("It adds", finish_reason="length"))
 
-    with openai_executor(model.base_url) as executor:
-        response = ask(executor, "Explain.", tmp_path)
+    response = ask_once(model, "Explain.", tmp_path)
 
     assert response.output == "It adds"
     assert "session.warning" in kinds(response)
@@ -449,12 +439,10 @@ def test_says_that_an_answer_was_cut(scripted_model: StartModel, tmp_path: Path)
 def test_a_refusal_is_the_answer(scripted_model: StartModel, tmp_path: Path) -> None:
     model = scripted_model(Answer(refusal="I will not."))
 
-    with openai_executor(model.base_url) as executor:
-        assert ask(executor, "Explain.", tmp_path).output == "I will not."
+    assert ask_once(model, "Explain.", tmp_path).output == "I will not."
 
 
 def test_an_answer_that_was_withheld_is_an_error(scripted_model: StartModel, tmp_path: Path) -> None:
     model = scripted_model(Answer("", finish_reason="content_filter"))
 
-    with openai_executor(model.base_url) as executor:
-        assert "content filter" in (ask(executor, "Explain.", tmp_path).error or "")
+    assert "content filter" in (ask_once(model, "Explain.", tmp_path).error or "")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import StartModel
-from tests.engine.executors.talking import ask, kinds, openai_executor, settings
+from tests.engine.executors.talking import ask, ask_once, kinds, openai_executor, settings
 from tests.patience import ON_A_BUSY_MACHINE, ends
 from tests.scripted_model import (
     Answer,
@@ -22,6 +22,7 @@ from tests.scripted_model import (
     Held,
     NoChoices,
     RateLimited,
+    ScriptedModel,
     Status,
     call,
 )
@@ -112,8 +113,7 @@ class TestCredentials:
         monkeypatch.setenv("MY_KEY", "the-key")
         model = scripted_model("Hello.", api_key="the-key")
 
-        with openai_executor(model.base_url, provider={"api_key_env": "MY_KEY"}) as executor:
-            assert ask(executor, "Hello", tmp_path).output == "Hello."
+        assert ask_once(model, "Hello", tmp_path, provider={"api_key_env": "MY_KEY"}).output == "Hello."
 
     def test_the_environment_can_name_server_and_key(
         self, scripted_model: StartModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -132,8 +132,7 @@ class TestCredentials:
             monkeypatch.setenv(name, "for-openai-alone")
         model = scripted_model("Hello.")
 
-        with openai_executor(model.base_url) as executor:
-            ask(executor, "Hello", tmp_path)
+        ask_once(model, "Hello", tmp_path)
 
         assert "for-openai-alone" not in str(model.requests[0].headers)
         assert "authorization" not in model.requests[0].headers
@@ -166,8 +165,10 @@ class TestCredentials:
         monkeypatch.setenv("MY_PLACEHOLDER", "ollama")
         model = scripted_model("It runs on ollama.")
 
-        with openai_executor(model.base_url, provider={"api_key_env": "MY_PLACEHOLDER"}) as executor:
-            assert masked(ask(executor, "Where?", tmp_path).output) == "It runs on ollama."
+        assert (
+            masked(ask_once(model, "Where?", tmp_path, provider={"api_key_env": "MY_PLACEHOLDER"}).output)
+            == "It runs on ollama."
+        )
 
     def test_the_key_is_not_in_an_error_either(
         self, scripted_model: StartModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -190,8 +191,7 @@ class TestErrorsOfTheServer:
         monkeypatch.setenv("MY_KEY", "wrong-key")
         model = scripted_model("never", api_key="right-key")
 
-        with openai_executor(model.base_url, provider={"api_key_env": "MY_KEY"}) as executor:
-            error = failure(executor, tmp_path)
+        error = failure_of(model, tmp_path, provider={"api_key_env": "MY_KEY"})
 
         assert "does not accept the key in `MY_KEY`: the key is wrong" in str(error)
         assert not error.transient
@@ -199,8 +199,7 @@ class TestErrorsOfTheServer:
     def test_no_key_where_one_is_needed(self, scripted_model: StartModel, tmp_path: Path) -> None:
         model = scripted_model("never", api_key="right-key")
 
-        with openai_executor(model.base_url) as executor:
-            assert "wants a key; name its environment variable" in str(failure(executor, tmp_path))
+        assert "wants a key; name its environment variable" in str(failure_of(model, tmp_path))
 
     @pytest.mark.parametrize(
         ("status", "said", "transient"),
@@ -226,8 +225,7 @@ class TestErrorsOfTheServer:
     ) -> None:
         model = scripted_model(status)
 
-        with openai_executor(model.base_url) as executor:
-            error = failure(executor, tmp_path)
+        error = failure_of(model, tmp_path)
 
         assert said in str(error)
         assert "<html>" not in str(error)
@@ -240,8 +238,7 @@ class TestErrorsOfTheServer:
         body = json.dumps({"error": {"message": "Pay.", "code": "insufficient_quota"}})
         model = scripted_model(Status(429, body=body, headers={"x-should-retry": "false"}))
 
-        with openai_executor(model.base_url) as executor:
-            error = failure(executor, tmp_path)
+        error = failure_of(model, tmp_path)
 
         assert "has no quota left: Pay." in str(error)
         assert not error.transient
@@ -249,8 +246,7 @@ class TestErrorsOfTheServer:
     def test_a_page_of_html_is_no_completion(self, scripted_model: StartModel, tmp_path: Path) -> None:
         model = scripted_model(Garbage(content_type="text/html"))
 
-        with openai_executor(model.base_url) as executor:
-            error = failure(executor, tmp_path)
+        error = failure_of(model, tmp_path)
 
         assert "not a chat completion" in str(error)
         assert model.base_url in str(error)
@@ -261,14 +257,12 @@ class TestErrorsOfTheServer:
     def test_garbage(self, scripted_model: StartModel, tmp_path: Path, body: bytes) -> None:
         model = scripted_model(Garbage(body))
 
-        with openai_executor(model.base_url) as executor:
-            assert "not a chat completion" in str(failure(executor, tmp_path))
+        assert "not a chat completion" in str(failure_of(model, tmp_path))
 
     def test_an_answer_without_a_choice(self, scripted_model: StartModel, tmp_path: Path) -> None:
         model = scripted_model(NoChoices())
 
-        with openai_executor(model.base_url) as executor:
-            error = failure(executor, tmp_path)
+        error = failure_of(model, tmp_path)
 
         assert "answered without a choice" in str(error)
         assert error.transient
@@ -289,8 +283,7 @@ class TestTryingAgain:
     ) -> None:
         model = scripted_model(fault, "Here.")
 
-        with openai_executor(model.base_url) as executor:
-            response = ask(executor, "Hello", tmp_path)
+        response = ask_once(model, "Hello", tmp_path)
 
         assert (response.output, response.error) == ("Here.", None)
         assert len(model.requests) == 2
@@ -300,8 +293,7 @@ class TestTryingAgain:
     def test_gives_up_in_the_end(self, scripted_model: StartModel, tmp_path: Path) -> None:
         model = scripted_model(*[Status(500, "broken", {"retry-after-ms": "10"})] * 9)
 
-        with openai_executor(model.base_url) as executor:
-            error = failure(executor, tmp_path)
+        error = failure_of(model, tmp_path)
 
         assert str(error).endswith("failed (status 500): broken")
         assert error.transient
@@ -320,26 +312,18 @@ class TestTryingAgain:
     def test_an_answer_that_breaks_off(self, scripted_model: StartModel, tmp_path: Path) -> None:
         model = scripted_model(Cut(in_body=True))
 
-        with openai_executor(model.base_url) as executor:
-            response = ask(executor, "Hello", tmp_path)
+        response = ask_once(model, "Hello", tmp_path)
 
         # It is an error, and the begun answer is kept.
         assert (response.error or "").endswith("broke before the answer was there")
         assert response.output == "Half an ans"
-
-    def test_a_path_that_is_wrong(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        model = scripted_model("never")
-
-        with openai_executor(model.base_url.removesuffix("/v1")) as executor:
-            assert "or no chat completions at" in str(failure(executor, tmp_path))
 
 
 class TestTime:
     def test_an_answer_that_takes_too_long(self, scripted_model: StartModel, tmp_path: Path) -> None:
         model = scripted_model(Held())
 
-        with openai_executor(model.base_url) as executor:
-            error = failure(executor, tmp_path, timeout_seconds=0.3)
+        error = failure_of(model, tmp_path, timeout_seconds=0.3)
 
         assert str(error) == "the model did not finish within 0.3 seconds"
         assert error.transient
@@ -347,8 +331,7 @@ class TestTime:
     def test_what_was_said_before_is_kept(self, scripted_model: StartModel, tmp_path: Path) -> None:
         model = scripted_model(Answer("I look.", calls=[call("glob")]), Held())
 
-        with openai_executor(model.base_url, workspace_tools=["list"]) as executor:
-            response = ask(executor, "Hello", tmp_path, timeout_seconds=2.0)
+        response = ask_once(model, "Hello", tmp_path, timeout_seconds=2.0, workspace_tools=["list"])
 
         assert response.output == "I look."
         assert response.error == "the model did not finish within 2 seconds"
@@ -362,8 +345,7 @@ class TestTime:
         model = scripted_model(lambda _request: call("bash", command="sleep 0.3"))
         started = time.monotonic()
 
-        with openai_executor(model.base_url, workspace_tools=["run"]) as executor:
-            response = ask(executor, "Hello", tmp_path, timeout_seconds=1.5)
+        response = ask_once(model, "Hello", tmp_path, timeout_seconds=1.5, workspace_tools=["run"])
 
         assert 1.4 < time.monotonic() - started < 4 + ON_A_BUSY_MACHINE
         assert response.error == "the model did not finish within 1.5 seconds"
@@ -371,8 +353,7 @@ class TestTime:
     def test_a_model_that_does_not_begin(self, scripted_model: StartModel, tmp_path: Path) -> None:
         model = scripted_model(Held())
 
-        with openai_executor(model.base_url) as executor:
-            error = failure(executor, tmp_path, first_event_timeout_seconds=0.3)
+        error = failure_of(model, tmp_path, first_event_timeout_seconds=0.3)
 
         assert str(error) == "the model sent nothing within 0.3 seconds"
 
@@ -381,8 +362,12 @@ class TestTime:
     ) -> None:
         model = scripted_model(call("bash", command="sleep 3.3"), "Done.")
 
-        with openai_executor(model.base_url, workspace_tools=["run"]) as executor:
-            assert ask(executor, "Hello", tmp_path, first_event_timeout_seconds=3.0).output == "Done."
+        assert (
+            ask_once(
+                model, "Hello", tmp_path, first_event_timeout_seconds=3.0, workspace_tools=["run"]
+            ).output
+            == "Done."
+        )
 
 
 class TestCancelling:
@@ -470,14 +455,19 @@ class TestCancelling:
         model, cancellation = scripted_model(), RunCancellation()
         cancellation.request()
 
-        with openai_executor(model.base_url) as executor:
-            assert ask(executor, "Hello", tmp_path, cancellation).error == "the run was cancelled"
+        assert ask_once(model, "Hello", tmp_path, cancellation).error == "the run was cancelled"
         assert model.requests == []
 
 
 def failure(executor: OpenAIExecutor, workspace: Path, **request: Any) -> ExecutorError:
     with pytest.raises(ExecutorError) as caught:
         ask(executor, "Hello", workspace, **request)
+    return caught.value
+
+
+def failure_of(model: ScriptedModel, workspace: Path, **options: Any) -> ExecutorError:
+    with pytest.raises(ExecutorError) as caught:
+        ask_once(model, "Hello", workspace, **options)
     return caught.value
 
 

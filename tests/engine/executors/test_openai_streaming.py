@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import StartModel
-from tests.engine.executors.talking import ask, kinds, openai_executor, result_of
+from tests.engine.executors.talking import ask, ask_once, kinds, openai_executor, result_of
 from tests.scripted_model import Answer, Call, Events, ModelRequest, Reply, Stalled, Status, Tokens, call
 from waza_engine.executors.base import ExecutorError
 
@@ -33,8 +33,7 @@ class TestWhatIsKept:
     def test_of_an_answer_whose_time_is_over(self, scripted_model: StartModel, tmp_path: Path) -> None:
         model = scripted_model(Stalled("It begins well and"))
 
-        with openai_executor(model.base_url) as executor:
-            response = ask(executor, "Explain.", tmp_path, timeout_seconds=3.0)
+        response = ask_once(model, "Explain.", tmp_path, timeout_seconds=3.0)
 
         assert response.output == "It begins well and"
         assert response.error == "the model did not finish within 3 seconds"
@@ -59,8 +58,7 @@ class TestWhatIsKept:
     def test_of_an_answer_that_broke_off_for_good(self, scripted_model: StartModel, tmp_path: Path) -> None:
         model = scripted_model(lambda _request: Events([piece(content="Half")]))
 
-        with openai_executor(model.base_url) as executor:
-            response = ask(executor, "Explain.", tmp_path, timeout_seconds=2.0)
+        response = ask_once(model, "Explain.", tmp_path, timeout_seconds=2.0)
 
         assert response.output == "Half"
         assert (response.error or "").endswith("broke before the answer was there")
@@ -70,8 +68,7 @@ class TestServersThatDoNotStream:
     def test_one_that_answers_whole_all_the_same(self, scripted_model: StartModel, tmp_path: Path) -> None:
         model = scripted_model(call("glob"), Answer("Done.", usage=Tokens(7, 3)), streams=False)
 
-        with openai_executor(model.base_url, workspace_tools=["list"]) as executor:
-            response = ask(executor, "Look.", tmp_path)
+        response = ask_once(model, "Look.", tmp_path, workspace_tools=["list"])
 
         assert response.output == "Done."
         assert response.usage is not None
@@ -85,8 +82,7 @@ class TestServersThatDoNotStream:
 
         model = scripted_model(reply)
 
-        with openai_executor(model.base_url) as executor:
-            first, second = (ask(executor, "Look.", tmp_path) for _ in range(2))
+        first, second = (ask_once(model, "Look.", tmp_path) for _ in range(2))
 
         assert (first.output, second.output) == ("Done.", "Done.")
         assert ["stream" in request.body for request in model.requests] == [True, False, False]
@@ -99,8 +95,7 @@ class TestServersThatDoNotStream:
 
         model = scripted_model(reply)
 
-        with openai_executor(model.base_url) as executor:
-            usages = [ask(executor, "Look.", tmp_path).usage for _ in range(2)]
+        usages = [ask_once(model, "Look.", tmp_path).usage for _ in range(2)]
 
         assert [usage.input_tokens if usage else None for usage in usages] == [0, 7]
 
@@ -112,15 +107,13 @@ class TestStreams:
         named = "event: message\n" + piece(content="a\u2028b\x85")
         model = scripted_model(Events([": still alive", named, piece("stop", content="c")]))
 
-        with openai_executor(model.base_url) as executor:
-            assert ask(executor, "Explain.", tmp_path).output == "a\u2028b\x85c"
+        assert ask_once(model, "Explain.", tmp_path).output == "a\u2028b\x85c"
 
     def test_a_failure_in_the_middle_is_told(self, scripted_model: StartModel, tmp_path: Path) -> None:
         failed = 'data: {"error": {"message": "out of memory", "code": 500}}'
         model = scripted_model(lambda _request: Events([piece(content="It"), failed]))
 
-        with openai_executor(model.base_url) as executor:
-            response = ask(executor, "Explain.", tmp_path, timeout_seconds=5.0)
+        response = ask_once(model, "Explain.", tmp_path, timeout_seconds=5.0)
 
         assert (response.error or "").endswith("failed in the middle of the answer: out of memory")
 
@@ -151,8 +144,7 @@ class TestToolCallsInPieces:
         for name in ("a", "b"):
             (tmp_path / name).write_text(f"file {name}", "utf-8")
         model = scripted_model(Events([*pieces, USAGE, DONE]), "Done.")
-        with openai_executor(model.base_url, workspace_tools=["read"]) as executor:
-            response = ask(executor, "Look.", tmp_path)
+        response = ask_once(model, "Look.", tmp_path, workspace_tools=["read"])
         self.sent = model.requests[1].messages[-3]["tool_calls"]
         return [result_of(response, position) for position in range(len(response.tool_calls))]
 
@@ -208,7 +200,6 @@ def test_arguments_in_several_pieces_of_a_long_file(scripted_model: StartModel, 
     arguments = json.dumps({"path": "long.txt", "file_text": text})
     model = scripted_model(Answer(calls=[Call("create", arguments)]), "Done.")
 
-    with openai_executor(model.base_url, workspace_tools=["write"]) as executor:
-        ask(executor, "Write.", tmp_path)
+    ask_once(model, "Write.", tmp_path, workspace_tools=["write"])
 
     assert (tmp_path / "long.txt").read_text("utf-8") == text

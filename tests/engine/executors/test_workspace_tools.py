@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import StartModel
-from tests.engine.executors.talking import ask, openai_executor
+from tests.engine.executors.talking import ask_once
 from tests.patience import ON_A_BUSY_MACHINE
 from waza_engine.executors.chat.agent_tools import ToolError, ToolOutcome
 from waza_engine.executors.chat.workspace_tools import Surroundings, workspace_tools
@@ -58,8 +58,7 @@ def test_only_what_is_allowed_is_offered(
 ) -> None:
     model = scripted_model("Done.")
 
-    with openai_executor(model.base_url, workspace_tools=allowed) as executor:
-        ask(executor, "Hello", workspace)
+    ask_once(model, "Hello", workspace, workspace_tools=allowed)
 
     assert model.requests[0].tool_names == names
     assert (str(workspace) in model.requests[0].system) is bool(allowed)

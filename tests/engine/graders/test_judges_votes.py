@@ -8,7 +8,7 @@ from tests.conftest import StartModel
 from tests.engine.graders.grading import refused
 from tests.engine.graders.judging import fails, judged, passes, verdicts
 from waza_engine.graders.base import Verdict
-from waza_engine.graders.judging.verdicts import Aggregate, decided
+from waza_engine.graders.judging.verdicts import Aggregate, combine_votes
 from waza_engine.graders.registry import create
 
 ASK = {"prompt": "Is it good? Call set_waza_grade_pass or set_waza_grade_fail."}
@@ -44,13 +44,13 @@ def test_how_votes_become_one_verdict(
     aggregate: Aggregate, threshold: float | None, expected: tuple[float, bool]
 ) -> None:
     votes = [Verdict(score, passed=score > 0.6, feedback="") for score in (0.0, 0.5, 0.7)]
-    verdict = decided(votes, aggregate, threshold)
+    verdict = combine_votes(votes, aggregate, threshold)
     assert (round(verdict.score, 9), verdict.passed) == expected
 
 
 def test_half_of_the_votes_is_no_majority() -> None:
     votes = [Verdict(1.0, passed=True, feedback="good"), Verdict(0.0, passed=False, feedback="bad")]
-    verdict = decided(votes, "majority", None)
+    verdict = combine_votes(votes, "majority", None)
     assert (verdict.passed, verdict.score) == (False, 0.5)
 
 

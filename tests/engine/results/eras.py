@@ -161,11 +161,49 @@ def go_sparse() -> Json:
     }
 
 
+def python_era() -> Json:
+    """A file of the first version, written in Python."""
+    return {
+        "eval_id": "greeter-eval-20260101-120000-0a1b2c3d",
+        "skill": "greeter",
+        "eval_name": "greeter-eval",
+        "timestamp": "2026-01-01T12:00:00",
+        "config": {"trials_per_task": 2, "model": "m1", "executor": "copilot-sdk", "timeout_seconds": 60},
+        "summary": {
+            "total_tasks": 3,
+            "passed": 1,
+            "failed": 0,
+            "errors": 1,
+            "skipped": 0,
+            "pass_rate": 0.3333333333333333,
+            "composite_score": 0.5833333333333334,
+            "duration_ms": 5000,
+        },
+        "metrics": {
+            "task_completion": {
+                "name": "task_completion",
+                "score": 0.58,
+                "threshold": 0.8,
+                "passed": False,
+                "weight": 1.0,
+                "details": {},
+            }
+        },
+        "tasks": [
+            _python_task("good", "passed", 1.0, [_python_trial(1, 1.0), _python_trial(2, 1.0)]),
+            _python_task("shaky", "partial", 0.75, [_python_trial(1, 1.0), _python_trial(2, 0.5)]),
+            _python_task("broken", "error", 0.0, [_python_broken(1), _python_broken(2)]),
+        ],
+        "metadata": {},
+    }
+
+
 SAMPLES = {
     "0.9": go_march,
     "0.25": go_summer,
     "0.38": go_newest,
     "sparse": go_sparse,
+    "python": python_era,
 }
 
 _INTERVAL = {"lower": 0.5, "upper": 1, "mean": 0.75, "confidence_level": 0.95, "num_bootstraps": 10000}
@@ -280,4 +318,62 @@ def _go_broken(number: int) -> Json:
         "session_digest": {"tool_call_count": 0, "tools_used": None, "errors": None},
         "final_output": "",
         "error_msg": "the agent did not start",
+    }
+
+
+def _python_task(name: str, status: str, score: float, trials: list[Json]) -> Json:
+    return {
+        "id": name,
+        "name": name.title(),
+        "status": status,
+        "trials": trials,
+        "aggregate": {
+            "pass_rate": score if score in (0, 1) else 0.5,
+            "mean_score": score,
+            "min_score": score,
+            "max_score": score,
+            "mean_duration_ms": 1200,
+        },
+    }
+
+
+def _python_trial(number: int, score: float) -> Json:
+    return {
+        "trial_id": number,
+        "status": "passed" if score == 1 else "failed",
+        "duration_ms": 1200,
+        "grader_results": {
+            "greets": {
+                "name": "greets",
+                "type": "code",
+                "score": score,
+                "passed": score == 1,
+                "message": "All checks passed" if score == 1 else "goodbye is missing",
+                "details": {},
+                "duration_ms": 0,
+            }
+        },
+        "transcript_summary": {
+            "total_turns": 2,
+            "tool_calls": 1,
+            "tokens_input": 100,
+            "tokens_output": 50,
+            "tokens_total": 150,
+            "tools_used": ["bash"],
+            "errors": [],
+        },
+        "output": HELLO,
+        "error": None,
+    }
+
+
+def _python_broken(number: int) -> Json:
+    return {
+        "trial_id": number,
+        "status": "timeout",
+        "duration_ms": 60000,
+        "grader_results": {},
+        "transcript_summary": None,
+        "output": "",
+        "error": "the agent did not start",
     }

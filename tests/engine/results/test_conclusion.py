@@ -33,10 +33,10 @@ from waza_engine.results.reports.descriptions import verdict_label
 from waza_engine.scoring.tasks import (
     TaskScore,
     TrialStatus,
-    borne_out,
     suite_summary,
     task_statistics,
     task_status,
+    worst_status,
 )
 from waza_engine.scoring.triggers import trigger_metrics
 
@@ -274,7 +274,7 @@ def records(draw: st.DrawFn) -> RunOutcome:
                 TaskOutcome(
                     f"t{number}",
                     f"Task {number}",
-                    borne_out(status, [each.status for each in ended]),
+                    worst_status(status, [each.status for each in ended]),
                     trials,
                     task_statistics([each.score for each in ended]),
                     error=draw(st.sampled_from(["", "", "it broke"])),

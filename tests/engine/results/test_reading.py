@@ -47,6 +47,32 @@ UPSTREAM: dict[str, Any] = {
         }
     ],
 }
+PYTHON_ERA: dict[str, Any] = {
+    "eval_id": "suite-1",
+    "skill": "writer",
+    "eval_name": "suite",
+    "timestamp": "2026-01-01T00:00:00",
+    "config": {"model": "m", "executor": "mock"},
+    "summary": {"total_tasks": 1},
+    "tasks": [
+        {
+            "id": "a",
+            "name": "A",
+            "status": "partial",
+            "aggregate": {"mean_score": 0.5},
+            "trials": [
+                {
+                    "status": "timeout",
+                    "error": "too slow",
+                    "grader_results": {
+                        "g": {"type": "code", "score": 0.5, "passed": False, "message": "half"},
+                        "h": {"type": "human", "score": 0, "passed": False, "details": {"status": "pending"}},
+                    },
+                }
+            ],
+        }
+    ],
+}
 
 
 def read(tmp_path: Path, document: object) -> RunResult | None:
@@ -107,6 +133,19 @@ def test_results_of_upstream_are_read(tmp_path: Path) -> None:
     assert found.tasks["a"].graders["g"].scores == (1.0, 0.5)
     assert found.tasks["a"].graders["g"].feedback == "no"
     assert found.tasks["a"].error == "broke"
+
+
+def test_results_of_the_python_era_are_read(tmp_path: Path) -> None:
+    found = read(tmp_path, PYTHON_ERA)
+    assert found is not None
+    assert (found.model, found.executor) == ("m", "mock")
+    assert (found.tasks["a"].status, found.tasks["a"].score, found.tasks["a"].error) == (
+        "error",
+        0.0,
+        "too slow",
+    )
+    assert found.tasks["a"].graders["g"].feedback == "half"
+    assert found.tasks["a"].graders["h"].status == "pending"
 
 
 def test_results_beside_the_suite_are_found(tmp_path: Path) -> None:

@@ -278,6 +278,6 @@ def test_agreement(
     kappa: float | None,
 ) -> None:
     found = agreement(pairs)
-    figures = (found.agreement, found.false_positive_rate, found.false_negative_rate, found.kappa)
+    figures = map(found.get, ("agreement", "false_positive_rate", "false_negative_rate", "kappa"))
     for figure, wanted in zip(figures, (share, false_positive, false_negative, kappa), strict=True):
         assert figure == (None if wanted is None else pytest.approx(wanted))

@@ -10,7 +10,7 @@ from tests.engine.suites import CONFIG, run, task, write_suite
 from waza_engine.commands.records import record_of
 from waza_engine.results.reading.formats import head_of
 from waza_engine.results.reading.newest_scores import latest_results
-from waza_engine.runs.choosing import chosen, estimated
+from waza_engine.runs.choosing import choose_tasks, estimate_run
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.settings.table import RunSettings
 
@@ -143,5 +143,5 @@ def test_what_grades_again_takes_the_newest_run_with_tasks(suite: Path) -> None:
 
 def test_an_estimate_is_of_the_chosen_prompts(suite: Path) -> None:
     settings = RunSettings(suite, prompts=("Write*",))
-    assert not chosen(settings).tasks
-    assert estimated(settings).run.prompts == 2
+    assert not choose_tasks(settings).tasks
+    assert estimate_run(settings).run.prompts == 2

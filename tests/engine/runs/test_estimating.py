@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import StartModel
 from tests.engine.suites import run, task, write_suite
 from tests.scripted_model import Answer, Call, Tokens
-from waza_engine.runs.choosing import Estimate, estimated
+from waza_engine.runs.choosing import Estimate, estimate_run
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.scoring.cost import cost_of
 from waza_engine.vocabulary import Usage
@@ -30,7 +30,7 @@ def price(model: str) -> float:
 
 
 def of_run(path: Path, **options: object) -> Estimate:
-    return estimated(RunSettings(path, **options)).run  # type: ignore[arg-type]
+    return estimate_run(RunSettings(path, **options)).run  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_a_suite_that_was_never_run_has_no_price(scripted_model: StartModel, tmp
 
 
 def test_what_the_last_run_used_is_what_the_next_one_will(suite: Path) -> None:
-    found = estimated(RunSettings(suite))
+    found = estimate_run(RunSettings(suite))
     assert found.run.trials == 2
     assert found.run.usd == pytest.approx(2 * price("gpt-4o"))
     assert found.run.seconds is not None
@@ -72,7 +72,7 @@ def test_an_agent_that_reports_nothing_may_have_cost_anything(tmp_path: Path) ->
     path = write_suite(tmp_path, {"a": task("a")}, graders=SAYS, config=silent)
     report, _ = run(path)
     assert report.outcome.status == "completed"
-    found = estimated(RunSettings(path))
+    found = estimate_run(RunSettings(path))
     assert (found.run.usd, found.tasks["a"].usd) == (None, None)
     assert found.run.seconds is not None
 

@@ -65,13 +65,10 @@ def test_the_executor_of_the_run_asks_the_judge(scripted_model: StartModel, tmp_
     assert model.requests[1].system == ""
 
 
-@pytest.mark.parametrize("executor", ["mock"])
-def test_an_executor_without_a_model_cannot_judge(
-    executor: str, scripted_model: StartModel, tmp_path: Path
-) -> None:
-    verdict = judge_of(suite_at(tmp_path, scripted_model(), executor=executor))
+def test_an_executor_without_a_model_cannot_judge(scripted_model: StartModel, tmp_path: Path) -> None:
+    verdict = judge_of(suite_at(tmp_path, scripted_model(), executor="mock"))
     assert (verdict.score, verdict.status) == (0.0, "error")
-    assert f"the executor `{executor}` has no model that could judge" in verdict.feedback
+    assert "the executor `mock` has no model that could judge" in verdict.feedback
     assert "`--judge-executor`" in verdict.feedback
 
 
@@ -166,13 +163,26 @@ def test_a_judge_that_says_nothing_has_not_found_the_answer_wrong(
     assert (found.kind, told in found.evidence) == (kind, True), found
 
 
-@pytest.mark.parametrize("said", ['{"score": 1} was my first thought, but', "Score: 5", ""])
-def test_an_answer_that_was_cut_is_no_rating(said: str, scripted_model: StartModel, tmp_path: Path) -> None:
+CUT = "the judge's answer was cut: the model's limit of tokens was reached"
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (Answer('{"score": 1} was my first thought, but', finish_reason="length"), CUT),
+        (Answer("Score: 5", finish_reason="length"), CUT),
+        (Answer("", finish_reason="length"), CUT),
+        (Answer(refusal="Score: 5 would be harmful."), "refused to answer: “Score: 5"),
+    ],
+)
+def test_an_answer_that_was_cut_or_refused_is_no_rating(
+    answer: Answer, told: str, scripted_model: StartModel, tmp_path: Path
+) -> None:
     rates = "- {type: llm, name: judge, config: {rubric: 'Rate it from 1 to 5.'}}\n"
-    model = scripted_model("I say hello.", Answer(said, finish_reason="length"))
+    model = scripted_model("I say hello.", answer)
     verdict = judge_of(suite_at(tmp_path, model, rates, executor="openai"))
     assert (verdict.status, verdict.score) == ("error", 0.0)
-    assert "the judge's answer was cut: the model's limit of tokens was reached" in verdict.feedback
+    assert told in verdict.feedback
 
 
 @pytest.mark.parametrize(
@@ -188,13 +198,6 @@ def test_verdicts_before_an_unusable_answer_do_not_hold(
     model = scripted_model("I say hello.", *verdicts(passes())[:-1], last)
     verdict = judge_of(suite_at(tmp_path, model, executor="openai"))
     assert (verdict.status, told in verdict.feedback) == ("error", True), verdict.feedback
-
-
-def test_a_refusal_is_no_rating_whatever_numbers_it_has(scripted_model: StartModel, tmp_path: Path) -> None:
-    rates = "- {type: llm, name: judge, config: {rubric: 'Rate it from 1 to 5.'}}\n"
-    model = scripted_model("I say hello.", Answer(refusal="Score: 5 would be harmful."))
-    verdict = judge_of(suite_at(tmp_path, model, rates, executor="openai"))
-    assert (verdict.status, "refused to answer: “Score: 5" in verdict.feedback) == ("error", True)
 
 
 def test_the_reply_of_a_judge_without_a_verdict_is_quoted(scripted_model: StartModel, tmp_path: Path) -> None:

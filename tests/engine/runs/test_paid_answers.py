@@ -240,7 +240,7 @@ def test_a_command_tells_what_has_arrived(pieces: bool) -> None:
     ]
 
     def turn(paid: Callable[[PaidAnswer], None]) -> None:
-        made = Turn(described, new_id=lambda: "x", paid=paid, model="m")
+        made = Turn(described, new_id=lambda: "x", on_answer=paid, model="m")
         for event in events:
             made.take(json.dumps(event).encode())
 
@@ -252,7 +252,7 @@ def test_a_command_tells_what_has_arrived(pieces: bool) -> None:
 
 def test_copilot_tells_what_has_arrived() -> None:
     def turn(paid: Callable[[PaidAnswer], None]) -> None:
-        record = TurnRecord(paid=paid)
+        record = TurnRecord(on_answer=paid)
         record.add("assistant.message", {"content": "I look."})
         record.add("assistant.usage", {"inputTokens": 90, "outputTokens": 10, "model": "m"})
         record.add("tool.execution_start", {"toolCallId": "1", "toolName": "look"})
@@ -292,7 +292,7 @@ class Telling:
 
     def execute(self, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:
         del cancellation
-        request.paid(PaidAnswer("half", usage=Usage(input_tokens=5)))
+        request.on_answer(PaidAnswer("half", usage=Usage(input_tokens=5)))
         return self._then()
 
     def close(self) -> None:

@@ -306,6 +306,15 @@ def test_the_suite_is_found_above_the_record_by_its_name(tmp_path: Path) -> None
     assert grade(record, suite=tmp_path / "eval.yaml")["passed"]
 
 
+def test_a_record_of_the_first_version_is_graded(tmp_path: Path) -> None:
+    write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
+    trial = {"trial_id": 1, "status": "passed", "output": "hello", "grader_results": {}}
+    first = {"eval_name": "suite", "summary": {"total_tasks": 1}, "tasks": [{"id": "a", "trials": [trial]}]}
+    record = tmp_path / "old.json"
+    record.write_text(json.dumps(first))
+    assert grade(record)["passed"]
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [

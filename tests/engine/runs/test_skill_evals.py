@@ -21,7 +21,7 @@ from waza_engine.graders.base import GradingContext
 from waza_engine.results.codec.runs import run_document, run_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.record import TriggerOutcome
-from waza_engine.runs.choosing import estimated
+from waza_engine.runs.choosing import estimate_run
 from waza_engine.runs.grading.graders import build_graders, grade
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError, load_suite
@@ -306,7 +306,7 @@ def test_a_trigger_list_runs_and_keeps_its_repetitions(tmp_path: Path) -> None:
 def test_preflight_and_estimates_count_the_prompts_of_a_list(tmp_path: Path) -> None:
     path = trigger_list(tmp_path)
     assert preflight(RunSettings(path)).findings == []
-    assert estimated(RunSettings(path)).run.prompts == 6
+    assert estimate_run(RunSettings(path)).run.prompts == 6
 
 
 def test_a_misclassified_prompt_fails_the_run(

@@ -20,7 +20,7 @@ CALLS_TWICE = """
 
 def test_a_command_line_agent_is_watched_call_by_call(tmp_path: Path) -> None:
     watched: list[ToolCall] = []
-    ask(executor_of(tmp_path, CALLS_TWICE), tmp_path, watch=watched.append)
+    ask(executor_of(tmp_path, CALLS_TWICE), tmp_path, on_tool_call=watched.append)
     assert [describe_tool_call(call) for call in watched] == ["⚙ skill writer", "⚙ Bash npm test"]
 
 

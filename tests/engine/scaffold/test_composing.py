@@ -7,7 +7,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from waza_engine.scaffold.composing import compose, written
+from waza_engine.scaffold.composing import compose, to_yaml
 from waza_engine.spec.reading.yaml_reader import parse_yaml
 
 TEMPLATE = """\
@@ -47,4 +47,4 @@ def test_every_string_is_read_back_by_both_versions_of_yaml(text: str) -> None:
     ],
 )
 def test_plain_data_become_blocks(data: object, text: str) -> None:
-    assert written(data) == text
+    assert to_yaml(data) == text

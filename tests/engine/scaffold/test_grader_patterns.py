@@ -14,8 +14,7 @@ from waza_engine.graders.inline import command_of
 from waza_engine.graders.programs.answers import UnusableAnswerError
 from waza_engine.scaffold.grader import write_grader_file
 from waza_engine.scaffold.grader_patterns import GraderKind, GraderLanguage, grader_source, kind_of
-from waza_language_server.embedded.grader_files.javascript_modules import module_findings
-from waza_language_server.embedded.grader_files.python_programs import program_findings
+from waza_language_server.embedded.grader_files import module_findings, program_findings
 
 pytestmark = pytest.mark.check
 READ, WRITE, BROKEN = (

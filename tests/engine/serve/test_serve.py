@@ -10,8 +10,8 @@ import pytest
 from tests.engine.serve.client import PATIENCE_SECONDS, Engine
 from tests.engine.suites import GREETS, HANGS, task, until_kept, write_suite
 from tests.patience import ON_A_BUSY_MACHINE, staying
-from waza_engine import json_rpc_lines, serve
-from waza_engine.commands import methods
+from waza_engine import json_rpc_lines
+from waza_engine.commands import methods, serve
 from waza_engine.json_rpc import RpcError
 from waza_engine.results.reading.newest_scores import latest_results
 

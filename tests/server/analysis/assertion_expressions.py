@@ -171,14 +171,12 @@ MORE = [
     "import re; re.search('x', output)",
     "import re",
     "x = len(output)\nx > 3 and x < 1000",
-    "words = output.split()\nassert len(words) > 2\nassert 'to' in words",
     "duration_ms = 1500",
     "assert any(k in output for k in ['Azure'])",
     "len(output) > 0 and\n  not errors",
     "if len(output) > 0: True",
     "output.length > 3 && !output.includes('zzz')",
     "tool_calls.some(t => t.name === 'bash') || false",
-    "tool_calls.filter(t => t.name === 'bash').length === 1",
     "output.toLowerCase().includes('azure') && errors.length === 0",
     "!output.includes('zzz') === true",
     "outptu == 'x'",
@@ -205,19 +203,10 @@ MEANINGS = {
     "len(output) > 0;": ["len(output) > 0"],
     "return len(output) > 0": ["len(output) > 0"],
     "import re; re.search('x', output)": ["re.search('x', output)"],
-    "x = len(output)\nx > 3 and x < 1000": ["3 < len(output) < 1000"],
-    "words = output.split()\nassert len(words) > 2\nassert 'to' in words": [
-        "len(output.split()) > 2",
-        "'to' in output.split()",
-    ],
     "duration_ms = 1500": ["duration_ms == 1500"],
     "assert any(k in output for k in ['Azure'])": ["any(k in output for k in ['Azure'])"],
     "len(output) > 0 and\n  not errors": ["len(output) > 0 and not errors"],
     "output.length > 3 && !output.includes('zzz')": ["len(output) > 3 and 'zzz' not in output"],
-    "tool_calls.some(t => t.name === 'bash') || false": ["any(t['name'] == 'bash' for t in tool_calls)"],
-    "tool_calls.filter(t => t.name === 'bash').length === 1": [
-        "len([t for t in tool_calls if t['name'] == 'bash']) == 1"
-    ],
     "output.toLowerCase().includes('azure') && errors.length === 0": [
         "'azure' in output.lower() and not errors"
     ],

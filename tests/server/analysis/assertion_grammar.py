@@ -46,7 +46,7 @@ _SIMPLE = {
     "list": "errors",
     "number": "3",
 }
-_SLIPS = (
+_TYPOS = (
     ("==", "="), (" and ", " && "), (" or ", " || "), ("len(output)", "output.length"), ("output", "outptu"),
     (".lower()", ".toLowerCase()"), (".lower()", ".lower"), ("not ", "!"), ("['name']", ".name"), ("'", "’"),
     ("len(", "max("), ("tool_calls", "tools"), ("errors", "null"), (")", ""), ("(", "(("), ("re.", "regex."),
@@ -55,11 +55,11 @@ _SLIPS = (
 
 
 def random_assertion(random: Random) -> str:
-    """Return an expression over the names of assertions; about one in three has a slip of the pen."""
+    """Return an expression over the names of assertions; about one in three has a typo."""
     text = _made("condition", random, random.randint(2, 5))
     if random.random() < 0.35:
-        written, slip = random.choice(_SLIPS)
-        text = text.replace(written, slip, 1)
+        written, typo = random.choice(_TYPOS)
+        text = text.replace(written, typo, 1)
     return text
 
 

@@ -29,6 +29,11 @@ def problems(text: str, kind: DocumentKind = "task") -> tuple[Problem, ...]:
     return diagnose(Document("untitled:test", 0, text, kind), workspace_with())
 
 
+def marked(text: str, kind: DocumentKind = "task") -> list[tuple[str, str]]:
+    """Return the code of each problem, and the characters that it marks."""
+    return [(problem.code, text[problem.span.start : problem.span.end]) for problem in problems(text, kind)]
+
+
 def drawn(text: str, kind: DocumentKind = "task", *, fixes: bool = False, context: int = 0) -> str:
     """Return the lines with problems, carets below them."""
     return "\n" + annotate_source(text, carets_of(problems(text, kind), fixes=fixes), context=context)

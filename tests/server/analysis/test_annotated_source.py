@@ -1,5 +1,7 @@
 """The drawing that the other tests and ``show`` use puts carets, lenses and hints where an editor does."""
 
+import pytest
+
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.features.annotated_source import (
     Caret,
@@ -21,112 +23,49 @@ def span_of(text: str, part: str) -> Span:
     return Span(text.index(part), text.index(part) + len(part))
 
 
-def test_carets_stand_under_the_range() -> None:
-    text = "name: demo\ntype: txt\n"
-    assert (
-        drawn(text, Caret(span_of(text, "txt"), "no such type"))
-        == """
-name: demo
-type: txt
-      ^^^ no such type
-"""
-    )
+WIDE = "日本: 'é😋' x"
+GRADER = "graders:\n  - name: a\n"
+DRAWINGS: dict[str, tuple[str, tuple[Mark, ...], str]] = {
+    "a range": (
+        "name: demo\ntype: txt\n",
+        (Caret(Span(17, 20), "no such type"),),
+        "name: demo\ntype: txt\n      ^^^ no such type\n",
+    ),
+    "an empty range": ("config:", (Caret(Span(7, 7), "no value"),), "config:\n       ^ no value\n"),
+    "tabs": ("a:\tb c", (Caret(Span(3, 4), "here"),), "a:  b c\n    ^ here\n"),
+    "wide characters": (
+        WIDE,
+        (Caret(span_of(WIDE, "é😋"), "two"), Caret(span_of(WIDE, "x"), "one")),
+        f"{WIDE}\n       ^^^ two\n            ^ one\n",
+    ),
+    "combining marks": ("e\u0301a b", (Caret(Span(4, 5), "b"),), "e\u0301a b\n   ^ b\n"),
+    "carriage returns": ("a: 1\r\nb: 2\r\n", (Caret(Span(9, 10), "two"),), "a: 1\nb: 2\n   ^ two\n"),
+    "lenses above the line and hints at its end": (
+        GRADER,
+        (Lens(13, "▶ Run grader"), Lens(13, "↻ Re-grade"), Hint(13, "✓ 1.00")),
+        "graders:\n  ▶ Run grader | ↻ Re-grade\n  - name: a  ‹✓ 1.00›\n",
+    ),
+    "a range over several lines": (
+        "a: |\n  one\n  two\n",
+        (Caret(Span(3, 16), "all of it"),),
+        "a: |\n   ^⋯ all of it\n  one\n  two\n",
+    ),
+}
 
 
-def test_an_empty_range_gets_one_caret() -> None:
-    assert (
-        drawn("config:", Caret(Span(7, 7), "a value is missing"))
-        == """
-config:
-       ^ a value is missing
-"""
-    )
-
-
-def test_tabs_reach_the_next_stop_under_the_caret_too() -> None:
-    text = "a:\tb c"
-    assert (
-        drawn(text, Caret(span_of(text, "b"), "here"))
-        == """
-a:  b c
-    ^ here
-"""
-    )
-
-
-def test_wide_characters_and_emoji_take_two_columns() -> None:
-    text = "日本: 'é😋' x"
-    assert (
-        drawn(text, Caret(span_of(text, "é😋"), "two"), Caret(span_of(text, "x"), "one"))
-        == """
-日本: 'é😋' x
-       ^^^ two
-            ^ one
-"""
-    )
-
-
-def test_combining_marks_take_no_column() -> None:
-    text = "e\u0301a b"
-    assert drawn(text, Caret(span_of(text, "b"), "b")) == "\ne\u0301a b\n   ^ b\n"
-
-
-def test_lenses_stand_above_the_line_and_hints_at_its_end() -> None:
-    text = "graders:\n  - name: a\n"
-    at = text.index("name")
-    assert (
-        drawn(text, Lens(at, "▶ Run grader"), Lens(at, "↻ Re-grade"), Hint(at, "✓ 1.00"))
-        == """
-graders:
-  ▶ Run grader | ↻ Re-grade
-  - name: a  ‹✓ 1.00›
-"""
-    )
-
-
-def test_a_range_over_several_lines_is_drawn_on_its_first() -> None:
-    text = "a: |\n  one\n  two\n"
-    assert (
-        drawn(text, Caret(Span(3, len(text) - 1), "all of it"))
-        == """
-a: |
-   ^⋯ all of it
-  one
-  two
-"""
-    )
+@pytest.mark.parametrize(("text", "marks", "drawing"), DRAWINGS.values(), ids=DRAWINGS)
+def test_marks_are_drawn_at_their_characters(text: str, marks: tuple[Mark, ...], drawing: str) -> None:
+    assert drawn(text, *marks) == f"\n{drawing}"
 
 
 def test_only_the_lines_around_the_marks() -> None:
     text = "".join(f"k{number}: v\n" for number in range(1, 13))
     marks = Caret(span_of(text, "k2"), "second"), Caret(span_of(text, "k11"), "eleventh")
-    assert (
-        drawn(text, *marks, context=0)
-        == """
-⋯
-k2: v
-^^ second
-⋯
-k11: v
-^^^ eleventh
-"""
-    )
+    assert drawn(text, *marks, context=0) == "\n⋯\nk2: v\n^^ second\n⋯\nk11: v\n^^^ eleventh\n"
 
 
 def test_problems_show_severity_code_message_and_fixes() -> None:
-    problem = Problem(
-        "unknown-key", Span(0, 3), "no such key", "warning", (Fix("Rename it", (Edit(Span(0, 3), "b"),)),)
-    )
-    assert (
-        drawn("abc: 1\n", *carets_of([problem], fixes=True))
-        == """
-abc: 1
-^^^ warning unknown-key: no such key
-  = fix: Rename it
-"""
-    )
-
-
-def test_carriage_returns_do_not_disturb_the_drawing() -> None:
-    text = "a: 1\r\nb: 2\r\n"
-    assert drawn(text, Caret(span_of(text, "2"), "two")) == "\na: 1\nb: 2\n   ^ two\n"
+    fix = Fix("Rename it", (Edit(Span(0, 3), "b"),))
+    problem = Problem("unknown-key", Span(0, 3), "no such key", "warning", (fix,))
+    expected = "\nabc: 1\n^^^ warning unknown-key: no such key\n  = fix: Rename it\n"
+    assert drawn("abc: 1\n", *carets_of([problem], fixes=True)) == expected

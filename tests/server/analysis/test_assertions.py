@@ -2,17 +2,12 @@
 
 import pytest
 
-from tests.server.analysis.drawing import TASK, drawn, fixed, problems
+from tests.server.analysis.drawing import TASK, drawn, fixed, marked, problems
 from waza_language_server.embedded.python.javascript import javascript_mark
 
 
 def grader(assertions: str, extra: str = "") -> str:
     return f"{TASK}graders:\n  - type: code\n    name: c\n    config:\n{extra}      assertions:\n{assertions}"
-
-
-def marked(text: str) -> list[tuple[str, str]]:
-    """Return code and marked text of every problem."""
-    return [(problem.code, text[problem.span.start : problem.span.end]) for problem in problems(text)]
 
 
 @pytest.mark.parametrize(

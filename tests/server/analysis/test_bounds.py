@@ -62,7 +62,7 @@ def test_a_file_that_multiplies_itself_has_one_problem() -> None:
     assert [problem.code for problem in diagnose(document, workspace_with())] == ["too-many-aliases"]
 
 
-def test_a_word_as_long_as_the_file_is_nobodys_slip() -> None:
+def test_a_word_as_long_as_the_file_is_nobodys_typo() -> None:
     document = Document("untitled:t", 1, f"{TASK}graders:\n- type: {'a' * 300_000}\n", "task")
     (problem,) = diagnose(document, workspace_with())
     assert not problem.fixes
@@ -79,9 +79,7 @@ UNKNOWN_WORDS = {
 
 
 @pytest.mark.parametrize("code", UNKNOWN_WORDS)
-def test_of_hundreds_of_unknown_words_all_are_told_and_the_first_have_a_fix(
-    tmp_path: Path, code: str
-) -> None:
+def test_all_unknown_words_are_reported_and_the_first_have_a_fix(tmp_path: Path, code: str) -> None:
     is_task = UNKNOWN_WORDS[code].startswith(TASK)
     uri = (tmp_path / ("t.yaml" if is_task else "eval.yaml")).as_uri()
     document = Document(uri, 1, UNKNOWN_WORDS[code], "task" if is_task else "eval")

@@ -1,4 +1,4 @@
-"""One slip is told once, with nothing that goes with it elsewhere; what it hides is told beside it."""
+"""One typo is reported once, without its consequences elsewhere, and with the problems that it hides."""
 
 import pytest
 
@@ -17,7 +17,7 @@ A, B = (
 )
 METRIC = "  - name: y\n    weight: 0.4\n    threshold: 0.5\n"
 METRICS = f"metrics:\n  - name: x\n    weight: 0.6\n    threshold: 0.5\n{METRIC}"
-SLIPS: dict[str, tuple[str, str, str, DocumentKind]] = {
+TYPOS: dict[str, tuple[str, str, str, DocumentKind]] = {
     "a key at the margin": (EVAL, "  executor: mock\n", "executor: mock\n", "eval"),
     "a prompt at the margin": (f"{TASK}expected: {{}}\n", "  prompt: Go\n", "prompt: Go\n", "task"),
     "a list too far to the right": (f"{EVAL}{METRICS}graders:\n{A}{B}", "graders:", "  graders:", "eval"),
@@ -30,8 +30,8 @@ SLIPS: dict[str, tuple[str, str, str, DocumentKind]] = {
 }
 
 
-@pytest.mark.parametrize(("text", "line", "moved", "kind"), SLIPS.values(), ids=SLIPS)
-def test_a_line_at_another_column_is_all_that_is_told(
+@pytest.mark.parametrize(("text", "line", "moved", "kind"), TYPOS.values(), ids=TYPOS)
+def test_a_line_at_another_column_is_all_that_is_reported(
     text: str, line: str, moved: str, kind: DocumentKind
 ) -> None:
     changed = text.replace(line, moved, 1)
@@ -42,19 +42,19 @@ def test_a_line_at_another_column_is_all_that_is_told(
     assert apply(changed, found[0].fixes[0].edits) == text
 
 
-def test_what_is_wrong_besides_is_told_as_well() -> None:
+def test_what_is_wrong_besides_is_reported_as_well() -> None:
     text = f"{EVAL}graders:\n{A}".replace("  executor", "executor").replace("contains:", "contians:")
     assert sorted(problem.code for problem in problems(text, "eval")) == ["unknown-key", "yaml-indentation"]
 
 
-def test_what_is_lacking_because_of_a_slip_keeps_a_fix_back_that_leaves_it_lacking() -> None:
+def test_a_fix_that_leaves_a_key_missing_repairs_nothing() -> None:
     fallen = TASK.replace("  prompt", "prompt")
     document = Document("untitled:test", 0, f"{fallen}expected: {{}}\n", "task")
-    [slip] = found = diagnose(document, workspace_with())
+    [typo] = found = diagnose(document, workspace_with())
     validator = FixValidator(document, workspace_with(), found)
     deletion = Fix("Delete", (Edit(Span(at := fallen.index("prompt:"), fallen.index("\n", at) + 1), ""),))
-    assert validator.repairs([(slip, slip.fixes[0])])
-    assert not validator.repairs([(slip, deletion)], may_reveal=True)
+    assert validator.repairs([(typo, typo.fixes[0])])
+    assert not validator.repairs([(typo, deletion)], may_reveal=True)
 
 
 WRONG = graders(A.replace("[a]", "a"))
@@ -75,7 +75,7 @@ HIDDEN = {
 
 
 @pytest.mark.parametrize(("text", "one", "other"), HIDDEN.values(), ids=HIDDEN)
-def test_a_slip_hides_no_other_mistake(text: str, one: str, other: str) -> None:
+def test_a_typo_hides_no_other_mistake(text: str, one: str, other: str) -> None:
     assert {problem.code for problem in problems(text)} == {one, other}
 
 
@@ -86,7 +86,7 @@ def test_a_misspelt_key_is_renamed_although_more_is_wrong_below_it() -> None:
     assert FixValidator(document, workspace_with(), found).repairs(chosen)
 
 
-def test_what_is_hidden_below_two_misspelt_keys_is_told_before_they_are_renamed() -> None:
+def test_what_is_hidden_below_two_misspelt_keys_is_reported_before_they_are_renamed() -> None:
     text = "tokeens:\n  limts: [a]\n"
     assert [each.code for each in problems(text, "project_config")] == [
         "unknown-key",
@@ -95,7 +95,7 @@ def test_what_is_hidden_below_two_misspelt_keys_is_told_before_they_are_renamed(
     ]
 
 
-def test_nothing_is_lacking_where_an_alias_without_an_anchor_stands() -> None:
+def test_nothing_is_missing_at_an_alias_without_an_anchor() -> None:
     assert drawn(graders("  - type: text\n    name: a\n    config: *options\n")).count("^") == len("*options")
     [problem] = problems(graders("  - <<: *base\n    name: a\n"))
     assert problem.code == "unknown-anchor"
@@ -108,7 +108,7 @@ def test_nothing_is_lacking_where_an_alias_without_an_anchor_stands() -> None:
         ("...", "Delete the `...`"),
     ],
 )
-def test_what_stands_behind_a_mark_of_a_document_is_not_told_as_missing(marks: str, title: str) -> None:
+def test_keys_after_a_document_marker_are_not_missing(marks: str, title: str) -> None:
     text = EVAL.replace("config:", f"{marks}\nconfig:")
     [problem] = problems(text, "eval")
     assert problem.code == "several-documents"

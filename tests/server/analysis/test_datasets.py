@@ -1,4 +1,4 @@
-"""What is wrong with a dataset is told where the eval file names it."""
+"""What is wrong with a dataset is reported where the eval file names it."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from waza_language_server.analysis.diagnose import diagnose
 EVAL = "name: a\nskill: b\nconfig: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: x}\n"
 
 
-def told(root: Path, rows: str | None, name: str = "rows.csv") -> list[tuple[str, str]]:
+def reported(root: Path, rows: str | None, name: str = "rows.csv") -> list[tuple[str, str]]:
     text = f"{EVAL}tasks_from: {name}\n"
     path = put(root, "eval.yaml", text)
     if rows is not None:
@@ -34,12 +34,12 @@ def told(root: Path, rows: str | None, name: str = "rows.csv") -> list[tuple[str
 def test_a_dataset_that_a_run_refuses_is_an_error_at_its_name(
     tmp_path: Path, rows: str | None, said: str
 ) -> None:
-    [(place, message)] = told(tmp_path, rows)
+    [(place, message)] = reported(tmp_path, rows)
     assert (place, said in message) == ("rows.csv", True), message
 
 
 def test_a_dataset_with_other_separators_that_are_certain_is_none(tmp_path: Path) -> None:
-    assert told(tmp_path, "id;prompt\na;x\n") == []
+    assert reported(tmp_path, "id;prompt\na;x\n") == []
 
 
 @pytest.mark.parametrize("written", ["../rows.csv", "/srv/rows.csv", "a/../../rows.csv"])
@@ -65,7 +65,7 @@ def test_a_dataset_outside_the_folder_of_the_suite_is_an_error(tmp_path: Path, w
     ],
 )
 def test_lines_of_prompts_that_a_run_refuses_are_an_error(tmp_path: Path, lines: str, said: str) -> None:
-    [(place, message)] = told(tmp_path, lines, "prompts.jsonl")
+    [(place, message)] = reported(tmp_path, lines, "prompts.jsonl")
     assert place == "prompts.jsonl"
     assert said in message
     with pytest.raises(SuiteFileError, match=r"prompts\.jsonl"):
@@ -74,5 +74,5 @@ def test_lines_of_prompts_that_a_run_refuses_are_an_error(tmp_path: Path, lines:
 
 def test_lines_of_prompts_that_a_run_takes_are_taken(tmp_path: Path) -> None:
     lines = '{"id": "a", "input": ["x", "y"], "more": 1}\n\n{"id": "b", "input": "x"}\n'
-    assert told(tmp_path, lines, "prompts.jsonl") == []
+    assert reported(tmp_path, lines, "prompts.jsonl") == []
     assert len(load_suite(tmp_path / "eval.yaml").tasks) == 2

@@ -46,7 +46,7 @@ def test_an_edit_checks_the_touched_grader_only(monkeypatch: pytest.MonkeyPatch)
     assert checked == ["g7"]
 
 
-def test_problems_from_memory_stand_where_the_text_moved_to() -> None:
+def test_cached_problems_move_with_the_text() -> None:
     document = Document("untitled:test", 0, suite_of(5), "eval")
     diagnose(document, workspace_with())
     edited = document.replaced(document.text.replace("name: demo", "name: a longer demo 😋"), 1)

@@ -67,7 +67,7 @@ def test_a_comment_at_a_text_over_several_lines_is_about_all_of_it(item: str) ->
     assert "assertion-unknown-name" in dict(codes(f"{ASSERTIONS}        {item}        - outptu > 4\n"))
 
 
-def test_what_stands_in_a_text_is_no_comment() -> None:
+def test_a_comment_inside_a_string_is_a_part_of_it() -> None:
     text = f"{ASSERTIONS}        - |\n          outptu {IGNORE}\n"
     assert codes(text) == [("assertion-unknown-name", "error")]
 

@@ -15,7 +15,7 @@ expected:
 """
 
 
-def test_whole_graders_under_expected_are_told() -> None:
+def test_whole_graders_under_expected_are_reported() -> None:
     shown = drawn(TASK + MISPLACED, fixes=True)
     assert (
         "  ^^^^^^^ warning misplaced-key: `graders` belongs at the top of the file, not under `expected`, "

@@ -23,7 +23,7 @@ from waza_language_server.text.span import Span
         ("schemaVersion: '1.99'\n", ""),
     ],
 )
-def test_what_nobody_wants_to_see_keeps_no_fix_back(head: str, comment: str) -> None:
+def test_suppressed_problems_do_not_prevent_a_fix(head: str, comment: str) -> None:
     text = f"{head}{EVAL}graders:\n- type: text\n  config: {{contains: a}}\n  unheard_of: 1{comment}\n"
     document, workspace = Document("untitled:eval.yaml", 1, text, "eval"), workspace_with()
     problems = diagnose(document, workspace)

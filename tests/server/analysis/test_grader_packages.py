@@ -55,7 +55,7 @@ def test_a_missing_lock_says_what_to_run(tmp_path: Path, package: Path) -> None:
     assert problem.message.startswith("`waza.lock` is missing or empty beside the eval file; run `waza get")
 
 
-def test_another_type_than_that_of_the_package_is_told(tmp_path: Path, package: Path) -> None:
+def test_another_type_than_that_of_the_package_is_reported(tmp_path: Path, package: Path) -> None:
     assert package.is_dir()
     (problem,) = _found(tmp_path, SUITE.replace("    name:", "    type: json_schema\n    name:"))
     assert "of type `text`, not `json_schema`" in problem.message
@@ -84,12 +84,12 @@ def _write(folder: Path, package: Path, text: str) -> None:
     lock.write_text(pinned, "utf-8")
 
 
-def test_an_unknown_key_beside_a_reference_is_told(tmp_path: Path, package: Path) -> None:
+def test_an_unknown_key_beside_a_reference_is_reported(tmp_path: Path, package: Path) -> None:
     assert package.is_dir()
     assert [each.code for each in _found(tmp_path, SUITE + "    extra: 1\n")] == ["unknown-key"]
 
 
-def test_a_reference_in_a_task_is_told() -> None:
+def test_a_reference_in_a_task_is_reported() -> None:
     found = problems(graders(f"  - ref: {REF}\n    name: a\n"))
     assert [(each.code, each.severity) for each in found] == [("grader-package", "error")]
 

@@ -80,21 +80,6 @@ def test_an_empty_type_is_reported_at_the_key() -> None:
     )
 
 
-def test_an_older_type_is_converted_with_its_options() -> None:
-    text = graders(
-        "  - type: keyword\n    name: a\n    config:\n      keywords: [x]\n      must_not_contain: [y]\n"
-    )
-    assert fixed(text, "deprecated-grader-type") == graders(
-        "  - type: text\n    name: a\n    config:\n      contains: [x]\n      not_contains: [y]\n"
-    )
-
-
-def test_an_older_type_with_options_that_have_no_counterpart_is_left_alone() -> None:
-    text = graders("  - type: keyword\n    name: a\n    config:\n      keywords: [x]\n      weights: [y]\n")
-    (problem,) = (problem for problem in problems(text) if problem.code == "deprecated-grader-type")
-    assert not any(fix.edits for fix in problem.fixes)
-
-
 def test_a_misspelt_type_key_is_renamed() -> None:
     text = graders("  - tyoe: text\n    name: a\n    config:\n      contains: [done]\n")
     assert (
@@ -106,12 +91,6 @@ def test_a_misspelt_type_key_is_renamed() -> None:
       = fix: Change to `type`
 """
     )
-
-
-def test_a_type_among_the_options_is_misplaced() -> None:
-    text = graders("  - name: a\n    config:\n      type: text\n      contains: [done]\n")
-    (problem,) = problems(text)
-    assert problem.message == "`type` belongs next to `config`, not under it. Without it the run fails."
 
 
 def test_a_null_type_is_a_missing_one() -> None:
@@ -132,4 +111,6 @@ def test_an_inserted_config_checks_something() -> None:
 def test_a_type_among_the_options_moves_out_of_them() -> None:
     text = graders("  - name: a\n    config:\n      type: text # this\n      contains: [x]\n")
     meant = graders("  - name: a\n    type: text # this\n    config:\n      contains: [x]\n")
+    [problem] = problems(text)
+    assert problem.message == "`type` belongs next to `config`, not under it. Without it the run fails."
     assert fixed(text, "misplaced-key") == meant

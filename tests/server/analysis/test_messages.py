@@ -35,7 +35,7 @@ def test_the_messages_of_the_examples_are_for_people(entry: Code) -> None:
 
 
 @needs_corpus
-def test_the_messages_for_files_with_slips_are_for_people() -> None:
+def test_the_messages_for_files_with_typos_are_for_people() -> None:
     workspace = corpus_workspace()
     faults = {
         fault

@@ -46,7 +46,7 @@ def test_an_empty_config_is_an_error() -> None:
     )
 
 
-def test_an_inserted_key_stands_where_the_documentation_lists_it() -> None:
+def test_an_inserted_key_is_where_the_documentation_lists_it() -> None:
     text = graders("  - config:\n      contains: [done]\n    type: text\n")
     assert fixed(text, "recommended-key") == graders(
         "  - config:\n      contains: [done]\n    type: text\n    name: text_check\n"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.analysis.drawing import EVAL, TASK, problems
+from tests.server.analysis.drawing import EVAL, TASK, marked, problems
 from tests.server.project.files import put
 from waza_engine.spec.loading import load_eval_file
 from waza_engine.spec.problems import SuiteFileError
@@ -54,7 +54,7 @@ def test_elsewhere_a_key_without_effect_is_a_warning(tmp_path: Path) -> None:
     load_eval_file(put(tmp_path, "eval.yaml", text))
 
 
-def test_requirements_that_make_no_sense_are_told() -> None:
+def test_requirements_that_make_no_sense_are_reported() -> None:
     beginning = "category: outcome, description: d, checks:"
     text = (
         f"{TASK}graders:\n  - {{type: text, name: greets, config: {{contains: [hi]}}}}\n"
@@ -63,7 +63,7 @@ def test_requirements_that_make_no_sense_are_told() -> None:
         f"  - {{id: r, {beginning} [{{scope: task, grader: greets, after_turn: 1}}]}}\n"
         f"  - {{id: s, {beginning} [{{scope: checkpoint, grader: greets}}]}}\n"
     )
-    found = [(each.code, text[each.span.start : each.span.end]) for each in problems(text)]
+    found = marked(text)
     assert found == [
         ("unknown-grader-name", "greet"),
         ("repeated-item", "r"),
@@ -73,9 +73,7 @@ def test_requirements_that_make_no_sense_are_told() -> None:
     (problem,) = (each for each in problems(text) if each.code == "key-without-effect")
     assert "grader: greets}]" in apply(text, problem.fixes[0].edits)
     inline = EVAL.replace(" [tasks/*.yaml]\n", "\n  - " + text.rstrip().replace("\n", "\n    ") + "\n")
-    assert [
-        (each.code, inline[each.span.start : each.span.end]) for each in problems(inline, "eval")
-    ] == found
+    assert marked(inline, "eval") == found
 
 
 def test_a_requirement_of_an_inline_task_names_a_grader_of_the_suite() -> None:

@@ -44,7 +44,7 @@ def items(of: str, number: int) -> str:
     return "".join(ITEMS[of].format(name=f"n{at // 2}", type=types[at % 2]) for at in range(number))
 
 
-def told(document: Document) -> Told:
+def reported(document: Document) -> Told:
     """Return all that is kept by lists: problems, names and what the file says about itself."""
     catalog = default_catalog()
     found = diagnose(document, Workspace(Project(), catalog))
@@ -59,12 +59,12 @@ def told(document: Document) -> Told:
 
 
 def assert_as_fresh(kind: DocumentKind, *versions: str) -> None:
-    """Compare what is told of each version of a text, edited into the next, with that of a new document."""
+    """Compare the problems of each edited version of a text with those of a new document."""
     document = Document("untitled:edited", 0, versions[0], kind)
-    told(document)
+    reported(document)
     for number, text in enumerate(versions[1:], 1):
         document = document.replaced(text, number)
-        assert told(document) == told(Document("untitled:fresh", number, text, kind))
+        assert reported(document) == reported(Document("untitled:fresh", number, text, kind))
 
 
 @pytest.mark.parametrize("number", [4])
@@ -90,6 +90,6 @@ def test_problems_of_graders_come_and_go_with_their_key(number: int) -> None:
     as_tasks, as_graders = (
         Document("untitled:a", 0, HEAD + key + graders, "eval") for key in ("tasks:\n", "graders:\n")
     )
-    told(as_tasks)
-    codes = {code for code, *_ in told(as_tasks.replaced(as_graders.text, 1))[0]}
+    reported(as_tasks)
+    codes = {code for code, *_ in reported(as_tasks.replaced(as_graders.text, 1))[0]}
     assert codes >= {"unknown-grader-type", "unknown-key", "missing-key", "duplicate-grader-name"}

@@ -1,4 +1,4 @@
-"""What a run needs and has not, told at its line: files, programs, skills, a judge."""
+"""What a run needs and has not, reported at its line: files, programs, skills, a judge."""
 
 from importlib import import_module
 from pathlib import Path
@@ -17,7 +17,7 @@ AGENT = EVAL.replace("executor: mock", "executor: copilot-sdk")
 CODES = ("missing-file", "path-not-portable", "missing-program", "skill-not-found", "nobody-judges")
 
 
-def told(folder: Path, name: str, text: str) -> list[tuple[str, str]]:
+def reported(folder: Path, name: str, text: str) -> list[tuple[str, str]]:
     """Return the codes and the underlined words of a file of the suite in this folder."""
     kind: DocumentKind = "eval" if name.endswith("eval.yaml") else "task"
     document = opened(put(folder, name, text), kind)
@@ -33,32 +33,32 @@ def suite(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_fixtures_that_are_not_there_are_told_each(suite: Path) -> None:
+def test_fixtures_that_are_not_there_are_reported_each(suite: Path) -> None:
     task = f"{TASK}  files: [app.py, gone.py, {{path: deep/gone.py}}, {{path: made.py, content: x}}]\n"
     mistaken = task.replace("content: x", "content: {x: y}")
-    assert told(suite, "tasks/t.yaml", mistaken) == told(suite, "tasks/t.yaml", task)
-    assert told(suite, "tasks/t.yaml", task) == [
+    assert reported(suite, "tasks/t.yaml", mistaken) == reported(suite, "tasks/t.yaml", task)
+    assert reported(suite, "tasks/t.yaml", task) == [
         ("missing-file", "gone.py"),
         ("missing-file", "deep/gone.py"),
     ]
 
 
-def test_files_of_an_inline_task_are_told(suite: Path) -> None:
+def test_files_of_an_inline_task_are_reported(suite: Path) -> None:
     inline = "tasks:\n  - id: a\n    inputs: {prompt: Go, files: [app.py, gone.py]}\n"
-    assert told(suite, "eval.yaml", EVAL.replace("tasks: [tasks/*.yaml]\n", inline)) == [
+    assert reported(suite, "eval.yaml", EVAL.replace("tasks: [tasks/*.yaml]\n", inline)) == [
         ("missing-file", "gone.py")
     ]
 
 
 def test_files_are_looked_for_in_the_context_directory(suite: Path) -> None:
     put(suite, "more/x.py", "")
-    assert told(suite, "tasks/t.yaml", f"{TASK}  files: [x.py, app.py]\ncontext_dir: more\n") == [
+    assert reported(suite, "tasks/t.yaml", f"{TASK}  files: [x.py, app.py]\ncontext_dir: more\n") == [
         ("missing-file", "app.py")
     ]
 
 
-def test_a_missing_context_directory_is_told_once(suite: Path) -> None:
-    assert told(suite, "tasks/t.yaml", f"{TASK}  files: [a.py, b.py]\ncontext_dir: gone\n") == [
+def test_a_missing_context_directory_is_reported_once(suite: Path) -> None:
+    assert reported(suite, "tasks/t.yaml", f"{TASK}  files: [a.py, b.py]\ncontext_dir: gone\n") == [
         ("missing-file", "gone")
     ]
 
@@ -68,7 +68,7 @@ def test_prompts_instructions_and_context_fixtures_are_looked_for(suite: Path) -
         "id: t\nname: T\ninputs:\n  prompt_file: p.md\n  context: {fixture: nothing}\n"
         "instruction_files: [AGENTS.md]\n"
     )
-    assert told(suite, "tasks/t.yaml", task) == [
+    assert reported(suite, "tasks/t.yaml", task) == [
         ("missing-file", "p.md"),
         ("missing-file", "nothing"),
         ("missing-file", "AGENTS.md"),
@@ -76,16 +76,16 @@ def test_prompts_instructions_and_context_fixtures_are_looked_for(suite: Path) -
     put(suite, "tasks/p.md", "Go")
     put(suite, "nothing/a", "")
     put(suite, "fixtures/AGENTS.md", "")
-    assert told(suite, "tasks/t.yaml", task) == []
+    assert reported(suite, "tasks/t.yaml", task) == []
 
 
-def test_nothing_is_told_of_what_a_hook_may_make(suite: Path) -> None:
+def test_nothing_is_reported_of_what_a_hook_may_make(suite: Path) -> None:
     put(suite, "eval.yaml", f"{EVAL}hooks:\n  before_run:\n    - command: make fixtures\n")
-    assert told(suite, "tasks/t.yaml", f"{TASK}  files: [gone.py]\n") == []
+    assert reported(suite, "tasks/t.yaml", f"{TASK}  files: [gone.py]\n") == []
 
 
-def test_nothing_is_told_of_a_task_without_a_suite(tmp_path: Path) -> None:
-    assert told(tmp_path, "task.yaml", f"{TASK}  files: [gone.py]\n") == []
+def test_nothing_is_reported_of_a_task_without_a_suite(tmp_path: Path) -> None:
+    assert reported(tmp_path, "task.yaml", f"{TASK}  files: [gone.py]\n") == []
 
 
 def test_the_similar_fixture_is_offered(suite: Path) -> None:
@@ -102,18 +102,6 @@ def test_the_similar_fixture_is_offered(suite: Path) -> None:
         ("{type: inline, name: c, config: {grader: graders/gone.py}}", "graders/gone.py"),
         ("{type: program, name: c, config: {command: sh, args: [graders/gone.sh]}}", "graders/gone.sh"),
         ("{type: program, name: c, config: {command: ./gone.sh}}", "./gone.sh"),
-    ],
-)
-def test_files_of_grading_programs_are_looked_for(suite: Path, grader: str, missing: str) -> None:
-    text = graders(f"  - {grader}\n")
-    assert told(suite, "tasks/t.yaml", text) == [("missing-file", missing)]
-    put(suite, missing, "")
-    assert told(suite, "tasks/t.yaml", text) == []
-
-
-@pytest.mark.parametrize(
-    ("grader", "missing"),
-    [
         ("{type: prompt, name: c, config: {rubric: rubrics/gone.md}}", "rubrics/gone.md"),
         ("{type: prompt, name: c, rubric: gone.yaml, config: {}}", "gone.yaml"),
         ("{type: json_schema, name: c, config: {schema_file: gone.json}}", "gone.json"),
@@ -122,12 +110,12 @@ def test_files_of_grading_programs_are_looked_for(suite: Path, grader: str, miss
         ("{type: trigger, name: c, config: {skill_path: gone/SKILL.md, mode: positive}}", "gone/SKILL.md"),
     ],
 )
-def test_files_that_graders_compare_with_are_looked_for(suite: Path, grader: str, missing: str) -> None:
+def test_files_that_graders_name_are_looked_for(suite: Path, grader: str, missing: str) -> None:
     text = graders(f"  - {grader}\n")
-    ((code, marked),) = told(suite, "tasks/t.yaml", text)
+    ((code, marked),) = reported(suite, "tasks/t.yaml", text)
     assert (code, missing.endswith(marked)) == ("missing-file", True)
     put(suite, missing, "")
-    assert told(suite, "tasks/t.yaml", text) == []
+    assert reported(suite, "tasks/t.yaml", text) == []
 
 
 @pytest.mark.parametrize(
@@ -144,7 +132,7 @@ def test_files_that_graders_compare_with_are_looked_for(suite: Path, grader: str
     ],
 )
 def test_what_is_no_file_or_may_be_there_is_left_alone(suite: Path, grader: str) -> None:
-    assert told(suite, "tasks/t.yaml", graders(f"  - {grader}\n")) == []
+    assert reported(suite, "tasks/t.yaml", graders(f"  - {grader}\n")) == []
 
 
 def test_a_folder_of_snapshots_may_be_written_from_the_folder_above(tmp_path: Path) -> None:
@@ -153,9 +141,9 @@ def test_a_folder_of_snapshots_may_be_written_from_the_folder_above(tmp_path: Pa
         "  - {type: diff, name: c, config: {context_dir: evals/demo/snapshots, "
         "expected_files: [{path: a, snapshot: b}]}}\n"
     )
-    assert told(tmp_path, "evals/demo/tasks/t.yaml", text) == [("missing-file", "b")]
+    assert reported(tmp_path, "evals/demo/tasks/t.yaml", text) == [("missing-file", "b")]
     put(tmp_path, "evals/demo/snapshots/b", "")
-    assert told(tmp_path, "evals/demo/tasks/t.yaml", text) == []
+    assert reported(tmp_path, "evals/demo/tasks/t.yaml", text) == []
 
 
 def test_a_schema_lies_beside_the_eval_file_and_a_skill_anywhere_above(tmp_path: Path) -> None:
@@ -168,7 +156,7 @@ def test_a_schema_lies_beside_the_eval_file_and_a_skill_anywhere_above(tmp_path:
         "  - {type: trigger, name: b, config: {skill_path: skills/demo, mode: positive}}\n"
         "  - {type: trigger, name: c, config: {skill_path: skills/empty, mode: positive}}\n"
     )
-    assert told(tmp_path, "evals/demo/tasks/t.yaml", text) == [
+    assert reported(tmp_path, "evals/demo/tasks/t.yaml", text) == [
         ("missing-file", "answer.json"),
         ("missing-file", "skills/empty"),
     ]
@@ -179,9 +167,9 @@ def test_a_snapshot_may_lie_in_the_folder_of_any_task(suite: Path) -> None:
     text = EVAL + (
         "graders:\n  - {type: diff, name: c, config: {expected_files: [{path: a, snapshot: kept.txt}]}}\n"
     )
-    assert told(suite, "eval.yaml", text) == [("missing-file", "kept.txt")]
+    assert reported(suite, "eval.yaml", text) == [("missing-file", "kept.txt")]
     put(suite, "tasks/other.yaml", f"{TASK}context_dir: more\n")
-    assert told(suite, "eval.yaml", text) == []
+    assert reported(suite, "eval.yaml", text) == []
 
 
 def test_the_similar_file_beside_is_offered(suite: Path) -> None:
@@ -198,11 +186,11 @@ def test_a_script_may_lie_in_a_folder_above_the_suite(tmp_path: Path) -> None:
     put(tmp_path, "graders/check.py", "")
     put(tmp_path, "evals/demo/eval.yaml", EVAL)
     text = graders("  - {type: script, name: c, config: {script: graders/check.py}}\n")
-    assert told(tmp_path, "evals/demo/tasks/t.yaml", text) == []
+    assert reported(tmp_path, "evals/demo/tasks/t.yaml", text) == []
 
 
 @pytest.mark.parametrize(
-    ("folder", "told_of"),
+    ("folder", "expected"),
     [
         ("skills", "path-not-portable"),
         ("../../skills", None),
@@ -215,26 +203,28 @@ def test_a_script_may_lie_in_a_folder_above_the_suite(tmp_path: Path) -> None:
     ],
 )
 def test_skill_directories_are_looked_for_as_each_engine_does(
-    tmp_path: Path, folder: str, told_of: str | None
+    tmp_path: Path, folder: str, expected: str | None
 ) -> None:
     put(tmp_path, "skills/demo/SKILL.md", "---\nname: demo\n---\n")
     put(tmp_path, "evals/demo/own/demo/SKILL.md", "---\nname: demo\n---\n")
     put(tmp_path, "evals/demo/tasks/t.yaml", TASK)
     text = AGENT.replace("tasks:", f"  skill_directories: ['{folder}']\ntasks:")
-    found = [each for each in told(tmp_path, "evals/demo/eval.yaml", text) if each[0] != "skill-not-found"]
-    assert found == ([] if told_of is None else [(told_of, f"'{folder}'")])
+    found = [
+        each for each in reported(tmp_path, "evals/demo/eval.yaml", text) if each[0] != "skill-not-found"
+    ]
+    assert found == ([] if expected is None else [(expected, f"'{folder}'")])
     task = f"{TASK}skill_directories: ['{folder}']\n"
     put(tmp_path, "evals/demo/eval.yaml", AGENT)
-    assert told(tmp_path, "evals/demo/tasks/t.yaml", task) == found
+    assert reported(tmp_path, "evals/demo/tasks/t.yaml", task) == found
     for without in (EVAL, f"{AGENT}hooks: {{before_run: [{{command: make}}]}}\n"):
         put(tmp_path, "evals/demo/eval.yaml", without)
-        assert told(tmp_path, "evals/demo/tasks/t.yaml", task) == []
+        assert reported(tmp_path, "evals/demo/tasks/t.yaml", task) == []
 
 
 def test_programs_are_looked_for_on_path(suite: Path) -> None:
     one = "  - {type: program, name: a, config: {command: no-such-program, args: [x]}}\n"
     other = "  - {type: program, name: b, config: {command: sh, args: ['-c', 'true']}}\n"
-    assert told(suite, "tasks/t.yaml", graders(one + other)) == [("missing-program", "no-such-program")]
+    assert reported(suite, "tasks/t.yaml", graders(one + other)) == [("missing-program", "no-such-program")]
 
 
 @pytest.mark.parametrize(
@@ -259,46 +249,46 @@ def test_a_module_needs_something_that_runs_it(suite: Path, monkeypatch: pytest.
     put(suite, "check.mjs", "")
     monkeypatch.setenv("PATH", str(suite))
     text = graders("  - {type: inline, name: a, config: {grader: check.mjs}}\n")
-    assert told(suite, "tasks/t.yaml", text) == [("missing-program", "check.mjs")]
+    assert reported(suite, "tasks/t.yaml", text) == [("missing-program", "check.mjs")]
 
 
 def test_the_tested_skill_is_looked_for_where_a_run_does(suite: Path) -> None:
-    assert told(suite, "eval.yaml", AGENT) == [("skill-not-found", "demo")]
+    assert reported(suite, "eval.yaml", AGENT) == [("skill-not-found", "demo")]
     put(suite, "skills/group/demo/SKILL.md", "---\nname: Demo\n---\n")
-    assert told(suite, "eval.yaml", AGENT) == []
+    assert reported(suite, "eval.yaml", AGENT) == []
 
 
 def test_a_suite_in_the_folder_of_its_skill_has_it(tmp_path: Path) -> None:
     put(tmp_path, "demo/SKILL.md", "# no name\n")
     put(tmp_path, "demo/evals/tasks/t.yaml", TASK)
-    assert told(tmp_path, "demo/evals/eval.yaml", AGENT) == []
+    assert reported(tmp_path, "demo/evals/eval.yaml", AGENT) == []
 
 
 def test_listed_directories_are_the_only_ones(suite: Path) -> None:
     put(suite, "skills/demo/SKILL.md", "---\nname: demo\n---\n")
     listed = AGENT.replace("config:\n", "config:\n  skill_directories: [others]\n")
-    assert told(suite, "eval.yaml", listed) == [("missing-file", "others")]
+    assert reported(suite, "eval.yaml", listed) == [("missing-file", "others")]
     put(suite, "others/another/SKILL.md", "---\nname: another\n---\n")
-    assert told(suite, "eval.yaml", listed) == [("skill-not-found", "demo")]
-    assert told(suite, "eval.yaml", listed.replace("others", "skills")) == []
+    assert reported(suite, "eval.yaml", listed) == [("skill-not-found", "demo")]
+    assert reported(suite, "eval.yaml", listed.replace("others", "skills")) == []
 
 
 @pytest.mark.parametrize("switch", ["skill_directories: [none]", "disabled_skills: ['*']"])
-def test_nothing_is_told_when_skills_are_switched_off(suite: Path, switch: str) -> None:
-    assert told(suite, "eval.yaml", AGENT.replace("config:\n", f"config:\n  {switch}\n")) == []
+def test_nothing_is_reported_when_skills_are_switched_off(suite: Path, switch: str) -> None:
+    assert reported(suite, "eval.yaml", AGENT.replace("config:\n", f"config:\n  {switch}\n")) == []
 
 
 def test_a_task_may_bring_its_own_skills(suite: Path) -> None:
     put(suite, "tasks/own.yaml", f"{TASK}skill_directories: [elsewhere]\n")
-    assert told(suite, "eval.yaml", AGENT) == []
+    assert reported(suite, "eval.yaml", AGENT) == []
 
 
 def test_an_executor_without_skills_needs_none(suite: Path) -> None:
-    assert told(suite, "eval.yaml", EVAL) == []
+    assert reported(suite, "eval.yaml", EVAL) == []
 
 
 @pytest.mark.parametrize(
-    ("skill", "told_of"),
+    ("skill", "expected"),
     [
         ("demo-skil", "The tested skill `demo-skil` is not found; did you mean `demo-skill`?"),
         ("demo_skill", "The tested skill `demo_skill` is not found; did you mean `demo-skill`?"),
@@ -308,8 +298,8 @@ def test_an_executor_without_skills_needs_none(suite: Path) -> None:
     ],
 )
 @pytest.mark.parametrize(("lies", "suite"), [(".", "evals"), ("skills/demo-skill", "evals/demo-skill")])
-def test_a_slip_for_the_skill_that_a_suite_lies_with_is_told_whatever_the_executor(
-    tmp_path: Path, skill: str, told_of: str | None, lies: str, suite: str
+def test_a_typo_for_the_skill_that_a_suite_lies_with_is_reported_whatever_the_executor(
+    tmp_path: Path, skill: str, expected: str | None, lies: str, suite: str
 ) -> None:
     put(tmp_path, f"{lies}/SKILL.md", "---\nname: demo-skill\n---\n")
     put(tmp_path, "skills/demo-skill-2/SKILL.md", "# no name\n")
@@ -318,12 +308,12 @@ def test_a_slip_for_the_skill_that_a_suite_lies_with_is_told_whatever_the_execut
     document = opened(put(tmp_path, f"{suite}/eval.yaml", text), "eval")
     found = diagnose(document, workspace_with(document, roots=(tmp_path,)))
     messages = [(each.message, [fix.preferred for fix in each.fixes]) for each in found if each.code in CODES]
-    assert messages == ([] if told_of is None else [(told_of, [True])])
+    assert messages == ([] if expected is None else [(expected, [True])])
 
 
 def test_a_skill_that_no_folder_of_the_suite_says_may_be_anywhere(tmp_path: Path) -> None:
     put(tmp_path, "skills/demi/SKILL.md", "---\nname: demi\n---\n")
-    assert told(tmp_path, "evals/one/eval.yaml", EVAL) == []
+    assert reported(tmp_path, "evals/one/eval.yaml", EVAL) == []
 
 
 def test_required_skills_are_looked_for_whatever_the_executor(suite: Path) -> None:
@@ -331,14 +321,14 @@ def test_required_skills_are_looked_for_whatever_the_executor(suite: Path) -> No
     text = EVAL.replace(
         "config:\n", "config:\n  skill_directories: [skills]\n  required_skills: [demo, gone]\n"
     )
-    assert told(suite, "eval.yaml", text) == [("skill-not-found", "gone")]
+    assert reported(suite, "eval.yaml", text) == [("skill-not-found", "gone")]
 
 
 def test_an_executor_without_a_model_does_not_judge(suite: Path) -> None:
     judged = "graders:\n  - {type: prompt, name: c, config: {prompt: Good?}}\n"
-    assert told(suite, "eval.yaml", EVAL + judged) == [("nobody-judges", "mock")]
+    assert reported(suite, "eval.yaml", EVAL + judged) == [("nobody-judges", "mock")]
     put(suite, "skills/demo/SKILL.md", "---\nname: demo\n---\n")
-    assert told(suite, "eval.yaml", AGENT + judged) == []
+    assert reported(suite, "eval.yaml", AGENT + judged) == []
 
 
 def test_what_is_said_of_executors_is_what_they_say_themselves() -> None:

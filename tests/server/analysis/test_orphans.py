@@ -1,4 +1,4 @@
-"""Files that stand beside a suite and are not of it, or are told to be of another kind."""
+"""Files that stand beside a suite and are not of it, or are reported to be of another kind."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A path that leads out of the repository is told at its place, before a run refuses it."""
+"""A path that leads out of the repository is reported at its place, before a run refuses it."""
 
 import sys
 from pathlib import Path
@@ -12,7 +12,7 @@ from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.document import DocumentKind
 
 
-def told(folder: Path, name: str, text: str) -> list[str]:
+def reported(folder: Path, name: str, text: str) -> list[str]:
     """Return the underlined words of a file of the suite in this folder, which is open."""
     kind: DocumentKind = "eval" if name.endswith("eval.yaml") else "task"
     document = opened(put(folder, name, text), kind)
@@ -32,19 +32,21 @@ def suite(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "written", ["../../outside", "/", "/etc", "~/.ssh", "//host/share", r"\\host\share", r"\\.\pipe\x", "NUL"]
 )
-def test_a_folder_outside_is_told(suite: Path, tmp_path: Path, written: str) -> None:
+def test_a_folder_outside_is_reported(suite: Path, tmp_path: Path, written: str) -> None:
     with touched_below(tmp_path / "outside") as touched:
-        assert told(suite, "tasks/t.yaml", f"{TASK}context_dir: '{written}'\n") == [f"'{written}'"]
-        assert told(suite, "tasks/t.yaml", f"{TASK}skill_directories: ['{written}']\n") == [f"'{written}'"]
+        assert reported(suite, "tasks/t.yaml", f"{TASK}context_dir: '{written}'\n") == [f"'{written}'"]
+        assert reported(suite, "tasks/t.yaml", f"{TASK}skill_directories: ['{written}']\n") == [
+            f"'{written}'"
+        ]
         config = f"executor: mock\n  skill_directories: ['{written}']"
-        assert told(suite, "eval.yaml", EVAL.replace("executor: mock", config)) == [f"'{written}'"]
+        assert reported(suite, "eval.yaml", EVAL.replace("executor: mock", config)) == [f"'{written}'"]
     assert touched == []
 
 
 @pytest.mark.parametrize("written", ["../fixtures", "files", "../..", "../gone", "${HOME}/x"])
 def test_a_folder_of_the_repository_is_not(suite: Path, written: str) -> None:
     expected = [written] if written == "../.." else []
-    assert told(suite, "tasks/t.yaml", f"{TASK}context_dir: {written}\n") == expected
+    assert reported(suite, "tasks/t.yaml", f"{TASK}context_dir: {written}\n") == expected
 
 
 @pytest.mark.parametrize(
@@ -57,24 +59,24 @@ def test_a_folder_of_the_repository_is_not(suite: Path, written: str) -> None:
         "type: prompt\n    name: c\n    config: {rubric: ../../outside/rubric.yaml}",
     ],
 )
-def test_a_path_of_a_grader_is_told(suite: Path, grader: str) -> None:
-    (found,) = told(suite, "tasks/t.yaml", graders(f"  - {grader}\n"))
+def test_a_path_of_a_grader_is_reported(suite: Path, grader: str) -> None:
+    (found,) = reported(suite, "tasks/t.yaml", graders(f"  - {grader}\n"))
     assert found.startswith("../../outside")
 
 
-def test_a_repository_for_the_workspace_is_told(suite: Path) -> None:
+def test_a_repository_for_the_workspace_is_reported(suite: Path) -> None:
     repositories = "  repos:\n  - {type: worktree, source: ../../outside, dest: a}\n"
-    assert told(suite, "tasks/t.yaml", f"{TASK}{repositories}") == ["../../outside"]
+    assert reported(suite, "tasks/t.yaml", f"{TASK}{repositories}") == ["../../outside"]
 
 
-def test_a_glob_is_told(suite: Path) -> None:
+def test_a_glob_is_reported(suite: Path) -> None:
     globs = EVAL.replace("[tasks/*.yaml]", "[tasks/*.yaml, ../../outside/*.yaml]")
-    assert told(suite, "eval.yaml", globs) == ["../../outside/*.yaml"]
+    assert reported(suite, "eval.yaml", globs) == ["../../outside/*.yaml"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="makes links")
-def test_a_link_that_leads_out_is_told(suite: Path, tmp_path: Path) -> None:
+def test_a_link_that_leads_out_is_reported(suite: Path, tmp_path: Path) -> None:
     (suite / "link").symlink_to(tmp_path / "outside")
     with touched_below(tmp_path / "outside") as touched:
-        assert told(suite, "tasks/t.yaml", f"{TASK}context_dir: link\n") == ["link"]
+        assert reported(suite, "tasks/t.yaml", f"{TASK}context_dir: link\n") == ["link"]
     assert touched == []

@@ -46,7 +46,7 @@ METRICS = (
 PROMPTS = ("  - {{prompt: do {0}}}\n", "  - {{prompt: yes}}\n", "  - say {0}\n", "  - {{promt: x}}\n")
 
 
-def told(document: Document) -> list[tuple[object, ...]]:
+def reported(document: Document) -> list[tuple[object, ...]]:
     problems = diagnose(document, Workspace(Project(), default_catalog()))
     return [
         (
@@ -83,7 +83,7 @@ def test_after_any_edits_it_is_what_a_text_says_that_is_just_read(
     randomness = random.Random(seed)
     rows = [variants[0].format(number) for number in range(FEW)]
     document = Document("untitled:a", 0, text_of(rows), kind)
-    told(document)
+    reported(document)
     for version in range(1, 15):
         at = randomness.randrange(len(rows))
         new = [
@@ -94,5 +94,5 @@ def test_after_any_edits_it_is_what_a_text_says_that_is_just_read(
         text = text_of(rows)
         document = document.replaced(text, version)
         fresh = Document("untitled:b", version, text, kind)
-        assert told(document) == told(fresh), text
+        assert reported(document) == reported(fresh), text
         assert outline(document.tree) == outline(fresh.tree), text

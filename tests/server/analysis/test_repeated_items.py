@@ -28,7 +28,7 @@ TAGS = TASK + "tags:\n  - a\n  - {}\n"
         (TAGS, "task", "hint"),
     ],
 )
-def test_an_item_that_stands_there_again(text: str, kind: DocumentKind, severity: Severity) -> None:
+def test_a_repeated_item_is_reported_and_deleted(text: str, kind: DocumentKind, severity: Severity) -> None:
     assert "repeated-item" not in [each.code for each in problems(text.format("b"), kind)]
     again = text.format("a")
     [problem] = [each for each in problems(again, kind) if each.code == "repeated-item"]

@@ -114,9 +114,9 @@ def test_an_odd_value_is_an_error_where_loading_refuses_it_and_nowhere_else(
     for path in keys_of(kind):
         for value in ODD:
             document = written(BASES[kind], path, value)
-            why, told = refusal(kind, document, tmp_path), errors(kind, document)
-            if bool(why) != bool(told):
-                different.append((path, value, why, told))
+            why, reported = refusal(kind, document, tmp_path), errors(kind, document)
+            if bool(why) != bool(reported):
+                different.append((path, value, why, reported))
     assert different == []
 
 

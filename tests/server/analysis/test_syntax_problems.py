@@ -1,4 +1,4 @@
-"""A slip that makes several lines unreadable is one problem, and its fix makes them all readable."""
+"""A typo that makes several lines unreadable is one problem, and its fix makes them all readable."""
 
 import pytest
 
@@ -12,7 +12,7 @@ TWO = graders(
 
 
 @pytest.mark.parametrize(
-    ("slip", "code"),
+    ("typo", "code"),
     [
         (TWO.replace("  - type: text\n    name: b", "    type: text\n    name: b"), "yaml-syntax"),
         (TWO.replace("  - type: text\n    name: a", "    type: text\n    name: a"), "yaml-syntax"),
@@ -21,10 +21,10 @@ TWO = graders(
         (TWO.replace("    name: b", "\tname: b"), "yaml-tab"),
     ],
 )
-def test_one_slip_is_one_problem_with_a_fix(slip: str, code: str) -> None:
-    assert slip != TWO
-    assert [problem.code for problem in problems(slip)] == [code]
-    assert problems(fixed(slip, code)) == ()
+def test_one_typo_is_one_problem_with_a_fix(typo: str, code: str) -> None:
+    assert typo != TWO
+    assert [problem.code for problem in problems(typo)] == [code]
+    assert problems(fixed(typo, code)) == ()
 
 
 def test_the_missing_dash_is_marked_where_the_item_begins() -> None:
@@ -89,7 +89,7 @@ def test_a_key_whose_value_is_in_a_merge_is_not_empty() -> None:
     assert {each.code for each in problems(text)} == {"yaml-syntax"}
 
 
-def test_a_one_above_a_key_that_stands_too_far_to_the_right_is_a_number() -> None:
+def test_a_number_above_an_indented_key_stays_a_number() -> None:
     text = EVAL.replace("  timeout_seconds", "   timeout_seconds")
     assert fixed(text, "yaml-indentation") == EVAL
 
@@ -112,13 +112,13 @@ def test_a_key_at_the_column_of_the_dashes_may_be_one_of_the_item_above() -> Non
 
 
 @pytest.mark.parametrize("base", ["", "||||||| base\nname: C\n"])
-def test_a_key_on_both_sides_of_a_merge_is_not_told_twice(base: str) -> None:
+def test_a_key_on_both_sides_of_a_merge_is_not_reported_twice(base: str) -> None:
     conflict = f"<<<<<<< HEAD\nname: A\n{base}=======\nname: B\n>>>>>>> other\n"
     text = TASK.replace("name: T\n", conflict)
     assert {problem.code for problem in problems(text)} == {"yaml-syntax"}
 
 
-def test_a_key_outside_of_the_merge_is_told() -> None:
+def test_a_key_outside_of_the_merge_is_reported() -> None:
     conflict = "<<<<<<< HEAD\nname: A\n=======\nname: B\n>>>>>>> other\n"
     for text in (TASK + conflict, TASK.replace("name: T\n", conflict) + "name: D\n"):
         assert "duplicate-key" in {problem.code for problem in problems(text)}

@@ -37,25 +37,16 @@ def test_the_fix_writes_a_block(written: str, repaired: str) -> None:
     assert problems(head + repaired, "trigger_tests") == ()
 
 
-def test_a_list_in_camel_case_is_renamed() -> None:
-    text = "skill: a\nshouldTriggerPrompts:\n  - prompt: Explain this\n"
-    (problem,) = problems(text, "trigger_tests")
-    assert (problem.code, problem.severity) == ("unknown-key", "error")
-    assert fixed(text, "unknown-key", "trigger_tests") == text.replace(
-        "shouldTriggerPrompts", "should_trigger_prompts"
-    )
-
-
-@pytest.mark.parametrize(("skill", "is_told"), [("dmeo", 1), ("demo", 0), ("demos", 0), ("x", 0)])
-def test_the_skill_is_the_one_that_the_suite_tests(tmp_path: Path, skill: str, is_told: int) -> None:
+@pytest.mark.parametrize(("skill", "is_reported"), [("dmeo", 1), ("demo", 0), ("demos", 0), ("x", 0)])
+def test_the_skill_is_the_one_that_the_suite_tests(tmp_path: Path, skill: str, is_reported: int) -> None:
     put(tmp_path, "eval.yaml", EVAL)
     put(tmp_path, "skills/demos/SKILL.md", "---\nname: demos\ndescription: d\n---\n")
     text = f"skill: {skill}\nshould_trigger_prompts:\n  - prompt: Go\n"
     document = opened(put(tmp_path, "trigger_tests.yaml", text), "trigger_tests")
     found = diagnose(document, workspace_with(document, roots=(tmp_path,)))
     message = "The suite tests the skill `demo`, and no prompt ever triggers `dmeo`."
-    assert [each.message for each in found] == [message][:is_told]
-    assert [fix.title for each in found for fix in each.fixes] == ["Change to `demo`"][:is_told]
+    assert [each.message for each in found] == [message][:is_reported]
+    assert [fix.title for each in found for fix in each.fixes] == ["Change to `demo`"][:is_reported]
 
 
 @pytest.mark.parametrize("line_break", ["\n", "\r\n"])
@@ -73,7 +64,7 @@ def test_a_missing_skill_is_the_one_of_the_suite(tmp_path: Path, line_break: str
     assert apply(document.text, fix.edits) == expected
 
 
-def test_a_misspelt_skill_is_told_once() -> None:
+def test_a_misspelt_skill_is_reported_once() -> None:
     text = "skil: a\nshould_trigger_prompts:\n  - prompt: a\n"
     assert [each.code for each in problems(text, "trigger_tests")] == ["unknown-key"]
 

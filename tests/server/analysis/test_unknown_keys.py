@@ -1,4 +1,4 @@
-"""A key that a mapping does not know is one problem on that key: a slip, or at home somewhere else."""
+"""A key that a mapping does not know is one problem on that key: a typo, or at home somewhere else."""
 
 import pytest
 
@@ -328,7 +328,7 @@ def test_a_pattern_is_meant_as_the_switch_beside_it_says(switch: str, meant: str
     ]
 
 
-def test_an_option_that_no_grader_has_is_told_in_proper_words() -> None:
+def test_an_option_that_no_grader_has_is_reported_in_proper_words() -> None:
     text = graders(
         "  - type: action_sequence\n    name: a\n    config:\n      expected_actions: [a]\n"
         "      matching_mode: exact_match\n      alternate_sequences: [[b]]\n"
@@ -337,7 +337,7 @@ def test_an_option_that_no_grader_has_is_told_in_proper_words() -> None:
     assert problem.message.startswith("An `action_sequence` grader has no option")
 
 
-def test_options_of_an_older_type_may_stand_beside_it() -> None:
+def test_options_of_an_older_type_may_be_next_to_it() -> None:
     older = "{type: llm, name: a, model: gpt-4o, rubric: Rate it}"
     assert [problem.code for problem in problems(graders(f"  - {older}\n"))] == ["deprecated-grader-type"]
     newer = older.replace("llm", "prompt")
@@ -393,7 +393,7 @@ def test_a_copied_grader_that_kept_its_type_gets_that_of_its_options() -> None:
     assert fixed(text, "unknown-key") == right
 
 
-def test_options_of_another_type_are_told_once_at_the_type() -> None:
+def test_options_of_another_type_are_reported_once_at_the_type() -> None:
     right = graders(
         "  - type: text\n    name: a\n    config:\n      contains: [yes]\n      not_contains: [no]\n"
     )
@@ -410,11 +410,11 @@ def test_options_of_another_type_are_told_once_at_the_type() -> None:
     "options",
     [
         pytest.param("max_tool_calls: 3, regex_match: [a]", id="one is known to its type"),
-        pytest.param("max_tool_call: 3", id="a slip of one that is known"),
+        pytest.param("max_tool_call: 3", id="a typo of one that is known"),
         pytest.param("contains: [a], assertions: [output]", id="those of two other types"),
     ],
 )
-def test_the_type_stands_where_its_options_do_not_say_otherwise(options: str) -> None:
+def test_a_type_that_knows_one_of_its_options_is_kept(options: str) -> None:
     text = graders(f"  - type: behavior\n    name: a\n    config: {{{options}}}\n")
     assert all(text[each.span.start : each.span.end] != "behavior" for each in problems(text))
 

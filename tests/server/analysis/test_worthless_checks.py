@@ -94,7 +94,7 @@ def test_a_skill_that_the_agent_has_to_load_can_be_waited_for(suite: Path, text:
         ("graders:\n  - {type: text, name: c, config: {contains: [app], not_contains: [error]}}\n", "app"),
     ],
 )
-def test_a_prompt_that_holds_the_answer_is_told(suite: Path, checks: str, first: str) -> None:
+def test_a_prompt_that_holds_the_answer_is_reported(suite: Path, checks: str, first: str) -> None:
     task = TASK.replace("Go", "Deploy the app to Azure") + checks
     assert marked(suite, "tasks/t.yaml", task) == [("answer-in-prompt", first)]
     inline = AGENT.replace(" [tasks/*.yaml]\n", "\n  - " + task.replace("\n", "\n    ").rstrip(" "))
@@ -117,7 +117,7 @@ def test_a_check_that_asks_for_more_than_the_prompt_is_left_alone(suite: Path, c
     assert not found(suite, "tasks/t.yaml", TASK.replace("Go", "Deploy the app to Azure") + checks)
 
 
-def test_a_verdict_that_is_printed_and_not_read_is_told(suite: Path) -> None:
+def test_a_verdict_that_is_printed_and_not_read_is_reported(suite: Path) -> None:
     put(suite, "check.py", PRINTS)
     task = TASK + PROGRAM
     assert marked(suite, "tasks/t.yaml", task) == [("unread-verdict", "python3")]

@@ -6,17 +6,17 @@ from waza_language_server.embedded.language import Files, Surroundings
 GLOBS = Globs()
 
 
-def test_what_cannot_be_read_is_told() -> None:
+def test_what_cannot_be_read_is_reported() -> None:
     assert [each.code for each in GLOBS.check("tasks/[a.yaml").findings] == ["bad-task-glob"]
     assert GLOBS.check("tasks/[a-c]?*.yaml").findings == ()
 
 
-def test_files_that_match_are_told_and_that_two_stars_are_one() -> None:
+def test_files_that_match_are_reported_and_that_two_stars_are_one() -> None:
     around = Surroundings(files=lambda: Files(("tasks/a/b.yaml",), 3))
-    told = GLOBS.hover("tasks/**/*.yaml", 0, around)
-    assert told is not None
-    assert told.text.startswith("**3 files**\n\n- `tasks/a/b.yaml`\n- … and 2 more")
-    assert "`**` means the same as `*`" in told.text
+    reported = GLOBS.hover("tasks/**/*.yaml", 0, around)
+    assert reported is not None
+    assert reported.text.startswith("**3 files**\n\n- `tasks/a/b.yaml`\n- … and 2 more")
+    assert "`**` means the same as `*`" in reported.text
     assert GLOBS.hover("tasks/*.yaml", 0) is None
 
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from waza_engine.spec.grader_results import Vocabulary
-from waza_language_server.embedded.grader_files.javascript_modules import module_findings
-from waza_language_server.embedded.grader_files.python_programs import program_findings
+from waza_language_server.embedded.grader_files import module_findings, program_findings
 
 INPUT = "import json, sys\ndata = json.load(sys.stdin)\n"
 GOOD = "{ pass: true, score: 1, reasoning: 'r' }"

@@ -16,12 +16,12 @@ PARTS = """\
       - the text `warn`
       - optional: group 2:
         - the text `ing`
-- once or more: an ASCII blank or line break
+- once or more: an ASCII whitespace character
 - 2 times or more, as few as possible: a character that is none of: `a` to `z`, `_`
 - the end of the text"""
 
 
-def test_groups_alternatives_classes_quantifiers_and_anchors_are_told() -> None:
+def test_groups_alternatives_classes_quantifiers_and_anchors_are_reported() -> None:
     assert explained(r"^(?P<kind>error|warn(ing)?)\s+[^a-z_]{2,}?$") == PARTS
     assert explained(r"^(?<kind>error|warn(ing)?)[[:space:]]+[^a-z_]{2,}?\z") is not None
 
@@ -30,9 +30,9 @@ def test_blanks_of_a_pattern_are_seen() -> None:
     text = explained(r"Total:  \d+ (?:a b )+[ x][^ ]| ") or ""
     assert "the text `Total:␣␣` (`␣` is a space)" in text
     assert "the text `a b␣` (`␣` is a space)" in text
-    assert "one of: a blank, `x`" in text
-    assert "a character other than a blank" in text
-    assert text.endswith("alternative 2\n    - a blank")
+    assert "one of: a space, `x`" in text
+    assert "a character other than a space" in text
+    assert text.endswith("alternative 2\n    - a space")
 
 
 def test_what_only_python_reads_says_so_and_means_what_python_means() -> None:

@@ -1,4 +1,4 @@
-"""Patterns that Python cannot refuse in time are told; those that it can are not."""
+"""Patterns that Python cannot refuse in time are reported; those that it can are not."""
 
 import pytest
 

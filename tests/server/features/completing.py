@@ -41,7 +41,7 @@ def taken(
     """
     text, _ = completions(source, kind, path)
     edit = item(source, label, kind, path).edit
-    inserted = item(source, label, kind, path).text_without_places
+    inserted = item(source, label, kind, path).text_without_placeholders
     start = max(text.rfind("\n", 0, edit.span.start), text.rfind("\r", 0, edit.span.start)) + 1
     before = text[start : edit.span.start]
     indent = before[: len(before) - len(before.lstrip(" "))]

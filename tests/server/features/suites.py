@@ -81,6 +81,16 @@ class Opened:
         return texts
 
 
+def changed_texts(change: WorkspaceEdit, folder: Path) -> dict[str, str]:
+    """Return the texts of the files that an edit changes, by their paths from a folder."""
+    found: dict[str, str] = {}
+    for file in change.files:
+        path = path_of(file.uri)
+        assert path is not None
+        found[path.relative_to(folder).as_posix()] = apply(file.text, file.edits)
+    return found
+
+
 def open_at_cursor(folder: Path, files: dict[str, str], kind: DocumentKind) -> Opened:
     """Write files, and open the one with the cursor; it is left out on the disk."""
     name, source = next((name, dedent(text)) for name, text in files.items() if CURSOR in text)

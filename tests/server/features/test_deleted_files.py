@@ -4,13 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.server.features.suites import changed_texts
 from tests.server.project.files import put
 from waza_language_server.features.renames.moved_files import deleted_files
 from waza_language_server.project.index import Project
-from waza_language_server.project.uris import path_of
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
-from waza_language_server.syntax.tried_edits import apply
 
 EVAL = """\
 skill: deployer
@@ -51,13 +50,8 @@ def suite(tmp_path: Path) -> Path:
 def after(folder: Path, *names: str) -> dict[str, str]:
     """Return the texts that change when these files and folders go."""
     workspace = Workspace(Project([folder]), default_catalog())
-    change = deleted_files(workspace, [folder / "evals" / name for name in names])
-    found: dict[str, str] = {}
-    for file in change.files:
-        path = path_of(file.uri)
-        assert path is not None
-        found[path.name] = apply(file.text, file.edits)
-    return found
+    texts = changed_texts(deleted_files(workspace, [folder / "evals" / name for name in names]), folder)
+    return {name.rpartition("/")[2]: text for name, text in texts.items()}
 
 
 def test_the_entry_of_a_task_goes_with_its_file(suite: Path) -> None:

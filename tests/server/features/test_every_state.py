@@ -105,4 +105,4 @@ def _with(text: str, item: Completion) -> str:
     span = item.edit.span
     before = text[text.rfind("\n", 0, span.start) + 1 : span.start]
     indent = before[: len(before) - len(before.lstrip(" "))]
-    return text[: span.start] + item.text_without_places.replace("\n", f"\n{indent}") + text[span.end :]
+    return text[: span.start] + item.text_without_placeholders.replace("\n", f"\n{indent}") + text[span.end :]

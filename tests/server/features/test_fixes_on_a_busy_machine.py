@@ -56,7 +56,7 @@ def test_the_same_is_repaired_and_offered_however_fast_the_clock_goes(
 
 def test_fixes_that_were_not_tried_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("waza_language_server.features.actions.code_actions.MOST_JUDGED_CHARACTERS", 0)
-    monkeypatch.setattr("waza_language_server.features.actions.code_actions.FEWEST_TRIALS", 1)
+    monkeypatch.setattr("waza_language_server.features.actions.code_actions.FEWEST_VALIDATIONS", 1)
     text = HEAD + "- type: text\n  nme: a\n- type: behavior\n  name: b\n  config: {max_tool_cals: 3}\n"
     document = Document("untitled:eval.yaml", 1, text, "eval")
     problems = list(diagnose(document, workspace_with()))

@@ -129,7 +129,9 @@ def offers(marked: str, kind: DocumentKind = "prompts") -> dict[str, Completion]
 
 def accepted(marked: str, label: str, kind: DocumentKind = "prompts") -> str:
     edit = offers(marked, kind)[label]
-    return apply(marked.replace("¦", ""), [edit.edit.__class__(edit.edit.span, edit.text_without_places)])
+    return apply(
+        marked.replace("¦", ""), [edit.edit.__class__(edit.edit.span, edit.text_without_placeholders)]
+    )
 
 
 @pytest.mark.parametrize("text", ["¦", PROMPTS + "¦", PROMPTS.replace("\n\n", "\n¦\n"), "\ufeff  ¦\r\n"])
@@ -142,6 +144,19 @@ def test_keys_of_a_line_are_those_that_it_lacks() -> None:
     assert [*offers(PROMPTS + '{"id": "d", ¦}')] == ["input", "hint", "reference", "metadata", "timeout"]
     assert accepted('{"id": "d", "in¦"}', "input") == '{"id": "d", "input": ""}'
     assert offers('{"id": "d"}¦') == {}
+
+
+def test_metadata_offers_the_keys_and_values_of_other_lines() -> None:
+    begun = PROMPTS + '{"id": "d", "metadata": {'
+    assert [*offers(begun + "¦}}")] == ["category", "level"]
+    assert accepted(begun + "¦}}", "category") == begun + '"category": ""}}'
+    assert accepted(begun + '"¦": 1}}', "level") == begun + '"level": 1}}'
+    assert [*offers(begun + '"category": ¦}}')] == ["basics", "expert"]
+    assert accepted(begun + '"category": "¦"}}', "expert") == begun + '"category": "expert"}}'
+    assert accepted(begun + '"category":¦}}', "expert") == begun + '"category": "expert"}}'
+    assert accepted(begun + '"level": ¦}}', "2") == begun + '"level": 2}}'
+    assert [*offers(begun + '"level": "¦"}}')] == []
+    assert [*offers(begun + '"category": "own¦"}}')] == ["basics", "expert"]
 
 
 def test_adapters_have_keys_and_allowed_values() -> None:
@@ -161,6 +176,9 @@ def test_keys_say_what_they_are_for() -> None:
     assert "The content of a good answer" in hovered(PROMPTS.replace('"hint"', '"hi¦nt"'))
     assert "Time limit in milliseconds" in hovered(PROMPTS.replace('"timeout"', '"time¦out"'))
     assert "all of k trials pass" in hovered('{"id": "a", "pass¦ExpK": 1}', "trials")
+    assert hovered('{"id": "a", "metadata": {"cat¦egory": "x"}}\n' + PROMPTS) == (
+        'In 4 lines of this file.\n\n- `"basics"`: 2 lines\n- `"x"`: 1 line\n- `"expert"`: 1 line'
+    )
 
 
 def test_the_lines_are_the_symbols() -> None:

@@ -166,8 +166,7 @@ def inline_only(text: str, graders: str, *, first: bool = False) -> str:
 
 @pytest.mark.parametrize("task", [INLINE, OWN, EMPTY, AT_FRONT, INLINE + "\n"], ids=range(5))
 @pytest.mark.parametrize("graders", [FIRST + SECOND, f"graders:\n{SECOND}", f"graders:\n{PLAIN}\n"])
-@pytest.mark.parametrize("first", [True, False])
-@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize(("first", "ending"), [(True, "\r\n"), (False, "\n")])
 def test_moving_into_an_inline_task_and_back_changes_no_byte(
     tmp_path: Path, task: str, graders: str, first: bool, ending: str
 ) -> None:

@@ -4,13 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.server.features.suites import changed_texts
 from tests.server.project.files import put
 from waza_language_server.features.renames.moved_files import moved_files
 from waza_language_server.project.index import Project
-from waza_language_server.project.uris import path_of
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
-from waza_language_server.syntax.tried_edits import apply
 
 EVAL = """\
 skill: deployer
@@ -51,13 +50,7 @@ def after(folder: Path, **moves: str) -> dict[str, str]:
 
 def changed(folder: Path, renames: dict[Path, Path], *roots: Path) -> dict[str, str]:
     """Return the texts below a folder that change when ``roots`` are open."""
-    change = moved_files(Workspace(Project(roots), default_catalog()), renames)
-    found: dict[str, str] = {}
-    for file in change.files:
-        path = path_of(file.uri)
-        assert path is not None
-        found[path.relative_to(folder).as_posix()] = apply(file.text, file.edits)
-    return found
+    return changed_texts(moved_files(Workspace(Project(roots), default_catalog()), renames), folder)
 
 
 def test_a_task_that_is_listed_is_listed_under_its_new_name(suite: Path) -> None:
@@ -265,3 +258,46 @@ def test_a_skill_keeps_a_name_that_cannot_follow(
     if other is not None:
         put(suite, other, SKILL.replace("deployer", other.split("/")[1]))
     assert after(suite, **{f"skills__{folder}": f"skills/{new}"}) == {}
+
+
+WITH_INLINE = """\
+tasks:
+  - id: block
+    inputs:
+      prompt: Go
+      files: [{path: data.csv}]
+  - {id: flow, inputs: {prompt: Go, files: [{path: data.csv}]}}
+  - id: none
+    inputs: {prompt: Go}
+  - id: own
+    context_dir: fixtures
+    inputs: {prompt: Go, files: [{path: data.csv}]}
+"""
+
+
+def test_tasks_say_where_the_fixtures_went(suite: Path) -> None:
+    assert after(suite, evals__fixtures="evals/sample data") == {
+        "evals/tasks/first.yaml": TASK.replace("inputs:", "context_dir: sample data\ninputs:")
+    }
+    moved = after(suite, evals__fixtures="evals/more/files")["evals/tasks/first.yaml"]
+    assert moved == TASK.replace("inputs:", "context_dir: more/files\ninputs:")
+
+
+def test_tasks_of_the_eval_file_say_where_the_fixtures_went(suite: Path) -> None:
+    put(suite, "evals/eval.yaml", WITH_INLINE)
+    after_block = WITH_INLINE.replace("block\n", "block\n    context_dir: data\n")
+    after_flow = after_block.replace("id: flow,", "id: flow, context_dir: data,")
+    assert after(suite, evals__fixtures="evals/data") == {
+        "evals/eval.yaml": after_flow.replace("context_dir: fixtures", "context_dir: data")
+    }
+
+
+@pytest.mark.parametrize("new", ["data", "evals/fixtures", "archive/fixtures"])
+def test_fixtures_that_leave_the_suite_or_stay_are_told_by_no_task(suite: Path, new: str) -> None:
+    assert after(suite, evals__fixtures=new) == {}
+
+
+def test_a_task_of_two_suites_with_files_of_their_own_is_left_alone(suite: Path) -> None:
+    put(suite, "eval.yaml", "skill: deployer\ntasks: [evals/tasks/first.yaml]\n")
+    put(suite, "fixtures/data.csv", "")
+    assert after(suite, evals__fixtures="evals/data") == {}

@@ -71,6 +71,50 @@ def test_quotes_change_where_the_text_stays() -> None:
     assert "Write without quotes" not in offered("tags: ['¦why?']\n")
 
 
+def test_the_keys_of_a_grader_are_sorted_with_their_comments() -> None:
+    source = (
+        "graders:\n  # first\n  - config:  # options\n      contains: [a]\n"
+        "    # what it is called\n    na¦me: x\n    type: text # kind\n  - type: code\n"
+    )
+    assert offered(source)["Sort the keys of the grader"] == (
+        "graders:\n  # first\n  - type: text # kind\n    # what it is called\n    name: x\n"
+        "    config:  # options\n      contains: [a]\n  - type: code\n"
+    )
+
+
+def test_tasks_are_sorted_by_id_with_their_comments() -> None:
+    source = "skill: x\nta¦sks:\n  # two\n  - id: b\n    name: B\n  # one\n  - id: a\nname: y\n"
+    assert offered(source)["Sort the tasks by id"] == (
+        "skill: x\ntasks:\n  # one\n  - id: a\n  # two\n  - id: b\n    name: B\nname: y\n"
+    )
+
+
+def test_comments_at_the_end_of_a_task_are_sorted_with_it_and_blank_lines_stay() -> None:
+    tasks = "tas¦ks:\n  - id: c\n    # of c\n\n  - id: b\n    # of b\n  # about a\n  - id: a\n    # of a"
+    assert offered(tasks)["Sort the tasks by id"] == (
+        "tasks:\n  # about a\n  - id: a\n    # of a\n\n  - id: b\n    # of b\n  - id: c\n    # of c"
+    )
+
+
+def test_what_is_in_order_is_not_offered() -> None:
+    assert offered("graders:\n  - ty¦pe: text\n    name: x\n") == {}
+    assert offered("skill: x\nta¦sks:\n  - id: a\n  - id: b\n") == {}
+
+
+def test_what_brings_a_problem_is_not_offered() -> None:
+    """A comment alone on its line is about the line behind it, which is another one then."""
+    keys = "skill: x\ngraders:\n  # waza: ignore[unknown-key]\n  - {}: y\n    ty¦pe: text\n    name: z\n"
+    assert "Sort the keys of the grader" in offered(keys.format("weight"))
+    assert "Sort the keys of the grader" not in offered(keys.format("unheard_of"))
+
+
+def test_a_comment_that_leaves_a_problem_out_moves_with_it() -> None:
+    source = (
+        "skill: x\ngraders:\n  - name: z\n    unheard_of: 1 # waza: ignore[unknown-key]\n    ty¦pe: text\n"
+    )
+    assert "    unheard_of: 1 # waza: ignore" in offered(source)["Sort the keys of the grader"]
+
+
 @needs_corpus
 def test_every_change_of_the_samples_keeps_their_meaning() -> None:
     workspace = workspace_with()

@@ -17,10 +17,69 @@ tasks:
 
 
 def kind(
-    name: str, text: str, *siblings: str, in_suite: bool = False, beside_eval: bool = False
+    name: str, text: str, *siblings: str, in_suite: bool = False, next_to_eval: bool = False
 ) -> str | None:
     path = PurePosixPath("/repo/evals/x", name)
-    return claim(path, dedent(text), siblings, in_suite=in_suite, beside_eval=beside_eval)
+    return claim(path, dedent(text), siblings, in_suite=in_suite, next_to_eval=next_to_eval)
+
+
+ACTION = "name: Ask\ndescription: d\ninputs:\n  prompt:\n    required: true\nruns:\n  using: node20\n"
+CLAIMS: dict[str, tuple[str, str, tuple[str, ...], str | None]] = {
+    "a suite of another name": ("deploy-check.yaml", SUITE, (), "eval"),
+    "an empty eval file alone": ("eval.yaml", "", (), None),
+    "tasks with inputs": ("eval.yaml", "skill: y\ntasks:\n  - id: a\n    inputs: {prompt: x}\n", (), "eval"),
+    "tasks with a prompt": ("eval.yaml", "skill: y\ntasks:\n  - id: a\n    prompt: x\n", (), "eval"),
+    "tasks without a prompt, next to config": (
+        "eval.yaml",
+        "skill: y\nconfig: {}\ntasks:\n  - id: a\n    input: x\n",
+        (),
+        "eval",
+    ),
+    "the smallest suite": (
+        "eval.yaml",
+        "name: a\nconfig: {executor: mock}\ngraders: []\ntasks: [tasks/*.yaml]\n",
+        (),
+        "eval",
+    ),
+    "a half typed key": ("eval.yaml", "name: x\nski\ntasks:\n  - tasks/*.yaml\n", ("tasks",), "eval"),
+    "a task": ("anything.yaml", "id: a\nname: A\ninputs:\n  prompt: Do it\n", (), "task"),
+    "a task without a name": ("anything.yaml", "id: a\ninputs: {prompt: Do it}\n", (), "task"),
+    "an action": ("action.yml", ACTION, (), None),
+    "a form": ("form.yaml", "name: Form\ninputs:\n  prompt: What is it?\n", (), None),
+    "triggers of another tool": ("trigger_tests.yaml", "jobs:\n  a: b\n", (), None),
+    "a project config": (".waza.yaml", "- not a mapping\n", (), "project_config"),
+    "a project file of Vally": (".vally.yaml", "paths: {skills: [skills]}\n", (), "vally_project"),
+    "nearly its name": ("vally.yaml", "paths: {skills: [skills]}\n", (), None),
+    "JSON": ("eval.json", SUITE, (), None),
+    "Markdown": ("README.md", SUITE, (), None),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "siblings", "expected"), CLAIMS.values(), ids=CLAIMS)
+def test_a_file_has_the_kind_that_its_name_and_keys_show(
+    name: str, text: str, siblings: tuple[str, ...], expected: str | None
+) -> None:
+    assert kind(name, text, *siblings) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("version: 1\ntasks:\n  - id: a\n    prompt: Do it\n    checks: [x]\n", None),
+        ("version: 1\ntasks: [build, test]\n", None),
+        ("version: 1\ntasks:\n  - build # see tasks/*.yaml\n", None),
+        ("version: 1\ntasks: []\n", "eval"),
+        ("version: 1\ntasks:\n", "eval"),
+        ("version: 1\ntasks: [one.yaml]\n", "eval"),
+        ("name: x\ntasks: [build]\n", "eval"),
+        ("version: 1\ntasks:\n  - tasks/*.yaml\n", "eval"),
+        ("tasks:\n  - id: a\n    inputs: {prompt: x}\n", "eval"),
+    ],
+)
+def test_tasks_alone_beside_a_skill_are_claimed_if_they_are_files_or_have_inputs(
+    text: str, expected: str | None
+) -> None:
+    assert kind("eval.yaml", text, "SKILL.md") == expected
 
 
 @pytest.mark.parametrize("name", ["eval.yaml", "eval.yml", "wazaEval.yaml"])
@@ -38,18 +97,10 @@ def test_a_configured_eval_name_is_claimed() -> None:
     assert claim(path, "skill: x\ntasks: []\n", eval_names=["suite.yaml"]) == "eval"
 
 
-def test_a_file_of_another_name_is_claimed_when_its_content_leaves_no_doubt() -> None:
-    assert kind("deploy-check.yaml", SUITE) == "eval"
-
-
 @pytest.mark.parametrize("sibling", ["tasks", "SKILL.md", ".waza.yaml", "trigger_tests.yaml"])
 def test_an_empty_eval_file_is_claimed_beside_a_part_of_a_suite(sibling: str) -> None:
     assert kind("eval.yaml", "", sibling) == "eval"
     assert kind("eval.yaml", "# my suite\n", sibling) == "eval"
-
-
-def test_an_empty_eval_file_alone_is_not_claimed() -> None:
-    assert kind("eval.yaml", "") is None
 
 
 @pytest.mark.parametrize(
@@ -64,12 +115,6 @@ def test_an_empty_eval_file_alone_is_not_claimed() -> None:
 )
 def test_half_typed_and_odd_evals_stay_claimed(text: str) -> None:
     assert kind("eval.yaml", text) == "eval"
-
-
-def test_tasks_of_a_skill_that_ask_something_are_claimed() -> None:
-    assert kind("eval.yaml", "skill: y\ntasks:\n  - id: a\n    inputs: {prompt: x}\n") == "eval"
-    assert kind("eval.yaml", "skill: y\ntasks:\n  - id: a\n    prompt: x\n") == "eval"
-    assert kind("eval.yaml", "skill: y\nconfig: {}\ntasks:\n  - id: a\n    input: x\n") == "eval"
 
 
 @pytest.mark.parametrize(
@@ -113,28 +158,6 @@ def test_words_that_other_tools_have_too_are_no_suite_beside_a_skill(text: str) 
 )
 def test_a_suite_that_has_only_begun_is_claimed_beside_a_skill(text: str) -> None:
     assert kind("eval.yaml", text, "SKILL.md") == "eval"
-
-
-def test_the_smallest_suite_is_claimed() -> None:
-    text = "name: a\nconfig: {executor: mock}\ngraders: []\ntasks: [tasks/*.yaml]\n"
-    assert kind("eval.yaml", text) == "eval"
-
-
-def test_tasks_alone_beside_a_skill_are_claimed_when_they_are_files_or_have_inputs() -> None:
-    foreign = "version: 1\ntasks:\n  - id: a\n    prompt: Do it\n    checks: [x]\n"
-    assert kind("eval.yaml", foreign, "SKILL.md") is None
-    assert kind("eval.yaml", "version: 1\ntasks: [build, test]\n", "SKILL.md") is None
-    assert kind("eval.yaml", "version: 1\ntasks:\n  - build # see tasks/*.yaml\n", "SKILL.md") is None
-    assert kind("eval.yaml", "version: 1\ntasks: []\n", "SKILL.md") == "eval"
-    assert kind("eval.yaml", "version: 1\ntasks:\n", "SKILL.md") == "eval"
-    assert kind("eval.yaml", "version: 1\ntasks: [one.yaml]\n", "SKILL.md") == "eval"
-    assert kind("eval.yaml", "name: x\ntasks: [build]\n", "SKILL.md") == "eval"
-    assert kind("eval.yaml", "version: 1\ntasks:\n  - tasks/*.yaml\n", "SKILL.md") == "eval"
-    assert kind("eval.yaml", "tasks:\n  - id: a\n    inputs: {prompt: x}\n", "SKILL.md") == "eval"
-
-
-def test_a_half_typed_key_does_not_lose_the_claim() -> None:
-    assert kind("eval.yaml", "name: x\nski\ntasks:\n  - tasks/*.yaml\n", "tasks") == "eval"
 
 
 @pytest.mark.parametrize("word", ["tests", "evaluators"])
@@ -264,11 +287,6 @@ def test_a_vally_file_that_is_being_written_is_claimed_by_its_name_as_well(text:
     assert kind("experiment.yaml", text) is None
 
 
-def test_the_project_file_of_vally_is_claimed_by_its_name() -> None:
-    assert kind(".vally.yaml", "paths: {skills: [skills]}\n") == "vally_project"
-    assert kind("vally.yaml", "paths: {skills: [skills]}\n") is None
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -282,29 +300,15 @@ def test_stimuli_of_other_experiments_are_left_alone(text: str) -> None:
     assert kind("stimuli/set1.yml", text) is None
 
 
-def test_a_task_is_claimed_by_its_content() -> None:
-    assert kind("anything.yaml", "id: a\nname: A\ninputs:\n  prompt: Do it\n") == "task"
-    assert kind("anything.yaml", "id: a\ninputs: {prompt: Do it}\n") == "task"
-
-
 def test_a_file_that_a_suite_picks_up_is_a_task_whatever_it_says() -> None:
     assert kind("odd.yaml", "prompt: Do it\n", in_suite=True) == "task"
     assert kind("odd.yaml", "", in_suite=True) == "task"
 
 
 def test_a_file_in_tasks_beside_an_eval_is_a_task() -> None:
-    assert kind("new.yaml", "", beside_eval=True) == "task"
-    assert kind("new.yaml", "na\n", beside_eval=True) == "task"
-    assert kind("new.yaml", "steps:\n  - run: x\n", beside_eval=True) is None
-
-
-def test_an_action_with_a_prompt_input_is_no_task() -> None:
-    action = "name: Ask\ndescription: d\ninputs:\n  prompt:\n    required: true\nruns:\n  using: node20\n"
-    assert kind("action.yml", action) is None
-
-
-def test_a_form_with_a_name_and_inputs_is_no_task() -> None:
-    assert kind("form.yaml", "name: Form\ninputs:\n  prompt: What is it?\n") is None
+    assert kind("new.yaml", "", next_to_eval=True) == "task"
+    assert kind("new.yaml", "na\n", next_to_eval=True) == "task"
+    assert kind("new.yaml", "steps:\n  - run: x\n", next_to_eval=True) is None
 
 
 @pytest.mark.parametrize(
@@ -318,16 +322,3 @@ def test_a_form_with_a_name_and_inputs_is_no_task() -> None:
 )
 def test_a_trigger_file_is_claimed(text: str) -> None:
     assert kind("trigger_tests.yaml", text) == "trigger_tests"
-
-
-def test_a_trigger_file_of_another_tool_is_left_alone() -> None:
-    assert kind("trigger_tests.yaml", "jobs:\n  a: b\n") is None
-
-
-def test_the_project_config_is_claimed_by_its_name_alone() -> None:
-    assert kind(".waza.yaml", "- not a mapping\n") == "project_config"
-
-
-def test_files_that_are_no_yaml_are_left_alone() -> None:
-    assert kind("eval.json", SUITE) is None
-    assert kind("README.md", SUITE) is None

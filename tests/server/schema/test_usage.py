@@ -1,4 +1,4 @@
-"""What authors use is told by the names the schemas know."""
+"""What authors use is reported by the names the schemas know."""
 
 import json
 from importlib.resources import files

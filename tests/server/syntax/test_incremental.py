@@ -64,7 +64,7 @@ def same(left: Tree, right: Tree) -> bool:
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_an_edited_tree_equals_a_fresh_one(name: str) -> None:
     randomness = random.Random(name)
-    for _ in range(40):
+    for _ in range(15):
         text = LAYOUTS[name]
         tree = parse(text)
         for _ in range(8):
@@ -80,7 +80,7 @@ def test_an_edit_between_a_key_and_its_first_item_gives_a_fresh_tree(name: str) 
     randomness = random.Random(name)
     layout = LAYOUTS[name]
     key = layout.index("tasks:" if name.startswith("dashes") else "graders:")
-    for _ in range(40):
+    for _ in range(15):
         text = layout
         tree = parse(text)
         for _ in range(4):
@@ -95,7 +95,7 @@ def test_reading_pieces_together_gives_what_each_gives_on_its_own(
 ) -> None:
     randomness = random.Random(name)
     texts = [LAYOUTS[name]]
-    for _ in range(120):
+    for _ in range(40):
         texts.append(edited(randomness.choice(texts), randomness))
     together = [parse(text) for text in texts]
     monkeypatch.setattr(pieces, "MOST_TOGETHER", 1)
@@ -108,7 +108,7 @@ def test_typing_and_deleting_leads_back_to_the_same_tree(name: str) -> None:
     text = LAYOUTS[name]
     first = tree = parse(text)
     randomness = random.Random(name)
-    for _ in range(40):
+    for _ in range(15):
         at = randomness.randrange(len(text) + 1)
         typed = randomness.choice(["x", "\n", '"', "- ", "k: v"])
         for size in [*range(1, len(typed) + 1), *range(len(typed) - 1, -1, -1)]:
@@ -121,7 +121,7 @@ def strictly_readable(randomness: random.Random) -> Iterator[str]:
         if name in {"documents", "odd characters", "directives"}:
             continue
         yield layout
-        for _ in range(150):
+        for _ in range(60):
             text = edited(edited(layout, randomness), randomness)
             if (
                 not any(char in text for char in "\x85\u2028\ufeff%")
@@ -149,8 +149,8 @@ def test_cutting_a_text_changes_nothing_about_a_valid_one() -> None:
         else:
             refused += 1
             assert tree.errors, text
-    assert checked > 500
-    assert refused > 500
+    assert checked > 200
+    assert refused > 200
 
 
 SUITE = (

@@ -21,14 +21,14 @@ from waza_engine.spec.adapter import AdapterFile
 from waza_engine.vocabulary import TOKENS, ModelUsage, PaidAnswer, SkillInvocation, ToolCall, Usage
 
 _WRITING = re.compile(r"write|edit|create|patch|replace|delete|remove", re.IGNORECASE)
-_TOLD = re.compile(r"output|result", re.IGNORECASE)
+_RESULT = re.compile(r"output|result", re.IGNORECASE)
 """Arguments in which some agents report the tool's result."""
 
 
 def skills_read(tool: str, arguments: Mapping[str, Any], directory: str) -> Iterator[str]:
     """Yield the folders of skills whose ``SKILL.md`` a tool call reads, by its path or in a shell command."""
     if directory and not _WRITING.search(tool):
-        given = {key: value for key, value in arguments.items() if not _TOLD.search(key)}
+        given = {key: value for key, value in arguments.items() if not _RESULT.search(key)}
         for text in _texts(given):
             for found in _pattern(directory).finditer(text):
                 yield found["read"] or found["entered"]
@@ -71,7 +71,7 @@ class _Call:
     state: ToolState
     started: bool = False
     ended: bool = False
-    skill_told: bool = False
+    skill_noted: bool = False
 
 
 @dataclass(slots=True)
@@ -80,10 +80,10 @@ class Turn:
 
     ``new_id`` names calls without an id; ``follow_up`` is added to the agent's own ids, which may restart in
     every turn. ``ends`` returns from the skills so far whether the turn is over, ``skill_names`` are the
-    names of the skills in the folders of the skills directory. ``watch`` gets every tool call as it begins,
-    ``heard`` every line, ``paid`` the answers by then, with tokens of ``model``. ``trouble`` says what was
-    lost; ``noise`` is the beginning of output that was no event, ``unmatched`` the first event without a
-    meaning.
+    names of the skills in the folders of the skills directory. ``on_tool_call`` gets every tool call as it
+    begins, ``on_line`` every line, ``on_answer`` the answers by then, with tokens of ``model``. ``trouble``
+    says what was lost; ``noise`` is the beginning of output that was no event, ``unmatched`` the first event
+    without a meaning.
     """
 
     adapter: AdapterFile
@@ -91,9 +91,9 @@ class Turn:
     follow_up: str = ""
     ends: Callable[[Sequence[SkillInvocation]], bool] = lambda _: False
     skill_names: Mapping[str, str] = field(default_factory=dict[str, str])
-    watch: Callable[[ToolCall], None] = ignore
-    heard: Callable[[str], None] = ignore
-    paid: Callable[[PaidAnswer], None] = ignore
+    on_tool_call: Callable[[ToolCall], None] = ignore
+    on_line: Callable[[str], None] = ignore
+    on_answer: Callable[[PaidAnswer], None] = ignore
     model: str = ""
     events: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
     skills: list[SkillInvocation] = field(default_factory=list[SkillInvocation])
@@ -129,7 +129,7 @@ class Turn:
     def take(self, raw: bytes) -> bool:
         """Process a line; return whether the turn is over."""
         line = raw.decode("utf-8", "replace").strip()
-        self.heard(line)
+        self.on_line(line)
         event = event_of(line)
         found = Line() if event is None else read_event(self.adapter, event)
         self.session = found.session or self.session
@@ -142,7 +142,7 @@ class Turn:
             self._add(update)
         if found.answer is not None:
             self.answer, self.failed = found.answer, found.failed
-        self._tell_paid(found.usage or {})
+        self._report_answers(found.usage or {})
         if found.updates or found.answer is not None:
             self.matched = True
         elif event is None and len(self.noise) < _SHOWN:
@@ -175,7 +175,7 @@ class Turn:
         self.note("assistant.message", content=text)
         self._in_message = True
 
-    def _tell_paid(self, used: Mapping[str, float]) -> None:
+    def _report_answers(self, used: Mapping[str, float]) -> None:
         """Report the messages that have ended since the last call, the answer, and the tokens."""
         pieces_follow = self.answer is None and self.adapter.extensions.message_chunks and self._in_message
         whole = self.messages
@@ -184,7 +184,7 @@ class Turn:
             ended.append(self.answer)
         self._messages_paid += len(ended)
         if ended or used:
-            self.paid(PaidAnswer("\n".join(ended), usage=usage_of_figures(used, self.model, 0)))
+            self.on_answer(PaidAnswer("\n".join(ended), usage=usage_of_figures(used, self.model, 0)))
 
     def _break_off(self) -> bool:
         self.trouble = f"the agent wrote more than {MOST_BYTES // 1_000_000} MB of events; the rest is lost"
@@ -207,7 +207,7 @@ class Turn:
                 self._tool(update)
 
     def _tool(self, update: Update) -> None:
-        call = self._meant(update)
+        call = self._call_of(update)
         if call is None:
             return
         merged: dict[str, Any] = {}
@@ -222,14 +222,14 @@ class Turn:
                 tool_name=call.call.name,
                 arguments=dict(call.call.arguments),
             )
-            self.watch(call.call)
+            self.on_tool_call(call.call)
         elif merged:
             self._complete_start(call.call)
-        self._tell_skill(call)
+        self._note_skill(call)
         if update.state in ("completed", "failed") and not call.ended:
             self._end(call, update)
 
-    def _meant(self, update: Update) -> _Call | None:
+    def _call_of(self, update: Update) -> _Call | None:
         """Return the call of an update: a new one, unless it continues one that is open."""
         known = [call for call in self._calls if update.id and call.given_id == update.id]
         if known and not (known[-1].ended and update.state == "pending"):
@@ -275,18 +275,18 @@ class Turn:
                 self.events[position] = {**event, "arguments": dict(call.arguments)}
                 return
 
-    def _tell_skill(self, call: _Call) -> None:
+    def _note_skill(self, call: _Call) -> None:
         argument = {**_SKILL_TOOLS, **self.adapter.extensions.skill_tools}.get(call.call.name)
         name = call.call.arguments.get(argument) if argument else None
-        if call.skill_told:
+        if call.skill_noted:
             return
         if isinstance(name, str) and name.strip():
-            call.skill_told = True
+            call.skill_noted = True
             self._invoke(name.strip())
             return
         directory = self.adapter.extensions.skills_directory
         for folder in skills_read(call.call.name, call.call.arguments, directory):
-            call.skill_told = True
+            call.skill_noted = True
             # A skill that a tool has loaded may be read once more.
             if not any(skill.is_of(self.skill_names.get(folder, folder)) for skill in self.skills):
                 self._invoke(self.skill_names.get(folder, folder))
@@ -368,10 +368,10 @@ class TextSink:
         text = bytes(self._kept).decode("utf-8", "replace").replace("\r\n", "\n")
         self._turn.answer = text.removesuffix("\n")
         for line in text.splitlines():
-            self._turn.heard(line)
+            self._turn.on_line(line)
         if self._turn.answer:
             self._turn.say(self._turn.answer)
-            self._turn.paid(PaidAnswer(self._turn.answer))
+            self._turn.on_answer(PaidAnswer(self._turn.answer))
 
 
 def usage_of_figures(found: Mapping[str, float], model: str, turns: int) -> Usage | None:

@@ -56,14 +56,6 @@ def text_argument(arguments: Mapping[str, Any], name: str, default: str | None =
     return value
 
 
-def shortened(text: str, most: int) -> str:
-    """Return at most about ``most`` characters of a string: its beginning and its end."""
-    if len(text) <= most:
-        return text
-    half = most // 2
-    return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"
-
-
 def skill_tools(directories: Sequence[Path]) -> list[Tool]:
     """Return the tool for the skills in these folders (or that these folders are), nothing without any.
 

@@ -131,7 +131,7 @@ class Turn:
         for _ in range(MOST_ROUNDS):
             answer = self._ask()
             self._take(answer)
-            results = list(self._called(answer.calls))
+            results = list(self._execute_calls(answer.calls))
             self._remember(answer, results)
             self._check_progress()
             if not answer.calls or self._request.stops_after(self._skills):
@@ -223,9 +223,9 @@ class Turn:
             ToolCall(clean(call.function.name), _arguments(call) or {}, call.id or "")
             for call in answer.calls
         )
-        self._request.paid(PaidAnswer(text, calls, self._usage_of([spent])))
+        self._request.on_answer(PaidAnswer(text, calls, self._usage_of([spent])))
 
-    def _called(self, calls: Sequence[RequestedCall]) -> Iterator[tuple[str, str]]:
+    def _execute_calls(self, calls: Sequence[RequestedCall]) -> Iterator[tuple[str, str]]:
         """Execute tool calls in order; yield their ids and results."""
         for call in calls:
             self._brake.check()
@@ -234,7 +234,7 @@ class Turn:
             name, given = clean(call.function.name), arguments or {}
             start = {"tool_call_id": identifier, "tool_name": name, "arguments": given}
             self._record("tool.execution_start", **start)
-            self._request.watch(ToolCall(name, given, identifier))
+            self._request.on_tool_call(ToolCall(name, given, identifier))
             outcome = self._outcome(name, arguments)
             text = clean(outcome.text)
             result = {"content": text}

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from waza_engine.boundary import Boundary
+from waza_engine.counting import without_middle
 from waza_engine.executors.chat.agent_tools import (
     Tool,
     ToolError,
     ToolOutcome,
     parameters,
-    shortened,
     text_argument,
 )
 from waza_engine.files import FileError, make_folder, read_bytes, write_bytes
@@ -127,10 +127,10 @@ def _view(files: _Files) -> Tool:
     def call(arguments: Mapping[str, Any]) -> ToolOutcome:
         _, text = files.text(text_argument(arguments, "path"))
         if arguments.get("view_range") is None:
-            return ToolOutcome(shortened(text, _MOST_SHOWN))
+            return ToolOutcome(without_middle(text, _MOST_SHOWN))
         first, last = _range(arguments["view_range"])
         lines = text.splitlines(keepends=True)
-        return ToolOutcome(shortened("".join(lines[first - 1 : last]), _MOST_SHOWN))
+        return ToolOutcome(without_middle("".join(lines[first - 1 : last]), _MOST_SHOWN))
 
     return Tool(
         name="view",
@@ -264,7 +264,7 @@ def _shell(surroundings: Surroundings) -> Tool:
             if finished.timed_out
             else f"[exit code {finished.exit_code}]"
         )
-        text = "\n".join([shortened(output, _MOST_SHOWN), ending] if output else [ending])
+        text = "\n".join([without_middle(output, _MOST_SHOWN), ending] if output else [ending])
         return ToolOutcome(text, success=finished.exit_code == 0)
 
     return Tool(

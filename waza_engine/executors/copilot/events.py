@@ -14,7 +14,7 @@ from waza_engine.vocabulary import ModelUsage, PaidAnswer, SkillInvocation, Tool
 Json = Mapping[str, Any]
 
 # Events that a reader or a grader can use; the runtime's own bookkeeping (over half of them) is left out.
-_TOLD = frozenset(
+_RECORDED = frozenset(
     {
         "abort",
         "assistant.intent",
@@ -47,7 +47,7 @@ _TOLD = frozenset(
 )
 _COUNTED_ALWAYS = frozenset({"assistant.usage", "session.error", "session.idle"})
 # A tool with which the agent announces its next step: it does nothing.
-_UNTOLD_TOOL = "report_intent"
+_IGNORED_TOOL = "report_intent"
 
 
 @dataclass(slots=True)
@@ -63,12 +63,12 @@ class TurnRecord:
     """Collects the events of one turn in the order in which they come.
 
     Its reader may use it at any time: partial results are kept when the turn breaks off. ``broken_servers``
-    holds, by name, why an MCP server did not start. ``watch`` gets every tool call as it begins, ``paid`` the
-    messages, calls and counts of models.
+    holds, by name, why an MCP server did not start. ``on_tool_call`` gets every tool call as it begins,
+    ``on_answer`` the messages, calls and counts of models.
     """
 
-    watch: Callable[[ToolCall], None] = ignore
-    paid: Callable[[PaidAnswer], None] = ignore
+    on_tool_call: Callable[[ToolCall], None] = ignore
+    on_answer: Callable[[PaidAnswer], None] = ignore
     events: list[Json] = field(default_factory=list[Json])
     skill_invocations: list[SkillInvocation] = field(default_factory=list[SkillInvocation])
     error: str = ""
@@ -77,7 +77,7 @@ class TurnRecord:
     broken_servers: dict[str, str] = field(default_factory=dict[str, str])
     _answer: list[str] = field(default_factory=list[str])
     _calls: dict[str, _Started] = field(default_factory=dict[str, _Started])
-    _untold_calls: set[str] = field(default_factory=set[str])
+    _ignored_calls: set[str] = field(default_factory=set[str])
     _usage: Usage = field(default_factory=Usage)
     _turns: int = 0
     _intake: Intake = field(default_factory=Intake)
@@ -101,7 +101,7 @@ class TurnRecord:
 
         Events beyond the limit of a turn are left out, and are an error.
         """
-        if self._is_untold(kind, data) or self._is_too_much(kind, data):
+        if self._is_ignored(kind, data) or self._is_too_much(kind, data):
             return
         match kind:
             case "assistant.message":
@@ -121,20 +121,20 @@ class TurnRecord:
             case "session.idle":
                 self.idle = True
             case "session.mcp_server_status_changed" | "session.mcp_servers_loaded":
-                self._look_at_servers(data)
+                self._note_servers(data)
             case _:
                 pass
-        if kind in _TOLD:
+        if kind in _RECORDED:
             self.events.append(self._entry(kind, data, agent))
 
-    def _is_untold(self, kind: str, data: Json) -> bool:
+    def _is_ignored(self, kind: str, data: Json) -> bool:
         identifier = text_of(data.get("toolCallId"))
-        if kind in ("tool.execution_start", "tool.user_requested") and data.get("toolName") == _UNTOLD_TOOL:
-            self._untold_calls.add(identifier)
-        return bool(identifier) and identifier in self._untold_calls
+        if kind in ("tool.execution_start", "tool.user_requested") and data.get("toolName") == _IGNORED_TOOL:
+            self._ignored_calls.add(identifier)
+        return bool(identifier) and identifier in self._ignored_calls
 
     def _is_too_much(self, kind: str, data: Json) -> bool:
-        if kind not in _TOLD or kind in _COUNTED_ALWAYS:
+        if kind not in _RECORDED or kind in _COUNTED_ALWAYS:
             return False
         try:
             self._intake.take(len(repr(data)))
@@ -147,7 +147,7 @@ class TurnRecord:
         if name := text_of(data.get("name")):
             self.skill_invocations.append(SkillInvocation(name, text_of(data.get("path"))))
 
-    def _look_at_servers(self, data: Json) -> None:
+    def _note_servers(self, data: Json) -> None:
         listed = cast("list[Json]", data.get("servers") or [data])
         for server in listed:
             name = text_of(server.get("serverName")) or text_of(server.get("name"))
@@ -161,7 +161,7 @@ class TurnRecord:
         if not agent:
             self._answer.append(text)
         if text:
-            self.paid(PaidAnswer(text))
+            self.on_answer(PaidAnswer(text))
 
     def _fail(self, data: Json, agent: str) -> None:
         if agent:
@@ -177,8 +177,8 @@ class TurnRecord:
             given: Json = cast("Any", arguments) if isinstance(arguments, dict) else {}
             call = ToolCall(name, given, identifier)
             self._calls[identifier] = _Started(call)
-            self.watch(call)
-            self.paid(PaidAnswer(calls=(call,)))
+            self.on_tool_call(call)
+            self.on_answer(PaidAnswer(calls=(call,)))
 
     def _complete(self, data: Json) -> None:
         started = self._calls.get(text_of(data.get("toolCallId")))
@@ -199,7 +199,7 @@ class TurnRecord:
         by_model = dict(self._usage.model_metrics)
         by_model[model] = _added(by_model.get(model, ModelUsage()), spent)
         self._usage = usage_of_models(by_model)
-        self.paid(PaidAnswer(usage=usage_of_models({model: spent})))
+        self.on_answer(PaidAnswer(usage=usage_of_models({model: spent})))
 
     def _entry(self, kind: str, data: Json, agent: str) -> Json:
         """Return an event in upstream's form."""

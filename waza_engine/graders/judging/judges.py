@@ -88,7 +88,7 @@ def ask(
             "the answer in a session of its own"
         )
     question = JudgeQuestion(
-        # A judge may be on another machine, where no credential that the agent has met should go.
+        # A judge may be on another machine: it gets no credential that the agent has seen.
         prompt=masked(prompt),
         model=model or "",
         tools=tools,

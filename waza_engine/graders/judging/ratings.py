@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from waza_engine.counting import without_middle
 from waza_engine.graders.base import GraderError, GradingContext, Verdict
 from waza_engine.graders.judge import JudgeError
 from waza_engine.graders.judging.judges import ask, without_judge
@@ -73,7 +74,7 @@ def section(title: str, tag: str, text: str) -> str:
     while f"</{free}>" in text:
         number += 1
         free = f"{tag}_{number}"
-    return f"## {title}\n\n<{free}>\n{_shortened(text.strip(chr(10)), _LONGEST) or _NOTHING}\n</{free}>"
+    return f"## {title}\n\n<{free}>\n{without_middle(text.strip(chr(10)), _LONGEST) or _NOTHING}\n</{free}>"
 
 
 def _source(written: str, context: GradingContext) -> Callable[[], str] | None:
@@ -142,7 +143,7 @@ def _tool_calls(calls: Iterable[ToolCall] | None) -> str:
 
 def _result(value: Any) -> str:
     content = cast("Mapping[str, Any]", value).get("content") if isinstance(value, Mapping) else None
-    return _shortened(_as_text(value if content is None else content), _LONGEST_VALUE)
+    return without_middle(_as_text(value if content is None else content), _LONGEST_VALUE)
 
 
 _SOURCES: Mapping[str, Callable[[GradingContext], str]] = {
@@ -192,14 +193,6 @@ def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _shortened(text: str, longest: int) -> str:
-    """Return the beginning and the end of a string that is too long for a judge."""
-    if len(text) <= longest:
-        return text
-    half = longest // 2
-    return f"{text[:half]}\n… ({len(text) - 2 * half} characters left out) …\n{text[-half:]}"
-
-
 DEFAULT_THRESHOLD = 0.75
 _FIELD_IN_TEXT = re.compile(r"[\"'`](overall_score|score|overall|\w+_score)[\"'`]")
 
@@ -221,10 +214,10 @@ def rate(rating: Rating, context: GradingContext) -> Verdict:
     """Ask for a rating and return the verdict. Raises ``GraderError``."""
     scale = scale_for(rating.rubric, raw=rating.raw)
     prompt, notes = _question(rating, scale, context)
-    reply, response = asked(rating, prompt, scale, context)
+    reply, response = ask_for_rating(rating, prompt, scale, context)
     score = scale.score(reply.rating)
     passed = reaches(score, rating.threshold)
-    sentence = f"Rated {scale.shown(reply.rating)}" + ("" if scale.words else f" on the scale {scale.text}")
+    sentence = f"Rated {scale.format(reply.rating)}" + ("" if scale.words else f" on the scale {scale.text}")
     if not passed:
         shown, threshold = format_below(score, rating.threshold)
         sentence += f" (score {shown}, the threshold is {threshold})"
@@ -238,7 +231,7 @@ def rate(rating: Rating, context: GradingContext) -> Verdict:
     return Verdict(score, passed, ": ".join(text for text in (sentence, reply.reasoning) if text), details)
 
 
-def asked(rating: Rating, prompt: str, scale: Scale, context: GradingContext) -> tuple[Reply, str]:
+def ask_for_rating(rating: Rating, prompt: str, scale: Scale, context: GradingContext) -> tuple[Reply, str]:
     """Return the judge's reply, parsed and raw. Raises ``GraderError``."""
     try:
         response = ask(
@@ -287,22 +280,22 @@ def scale_for(rubric: Rubric, *, raw: bool = False) -> Scale:
 def reply_instructions(rubric: Rubric, scale: Scale, *, text_reply: bool) -> str:
     """Return the end of the prompt: the form of the answer, unless the rubric defines one itself."""
     if text_reply:
-        return f"End your answer with one line `Score: N`, where N is {scale.asked}."
+        return f"End your answer with one line `Score: N`, where N is {scale.allowed}."
     if rubric.answer:
         fields = "\n".join(
             f"- `{name}`: {about}" if about else f"- `{name}`" for name, about in rubric.answer.items()
         )
-        counts = f"\n\nThe rating is `{rubric.rating_field}`: {scale.asked}." if rubric.rating_field else ""
+        counts = f"\n\nThe rating is `{rubric.rating_field}`: {scale.allowed}." if rubric.rating_field else ""
         return f"Answer with one JSON object and nothing else. Its fields:\n\n{fields}{counts}"
     if re.search(r"\bjson\b", rubric.text, re.IGNORECASE):
         named = _FIELD_IN_TEXT.findall(rubric.text)
         field = "overall_score" if "overall_score" in named else "score" if "score" in named else ""
         field = field or (named[0] if len(set(named)) == 1 else "")
         rating = f"`{field}`" if field else "Every rating"
-        return f"Answer with that JSON object and nothing else. {rating} is {scale.asked}."
+        return f"Answer with that JSON object and nothing else. {rating} is {scale.allowed}."
     return (
         "Answer with one JSON object and nothing else: "
-        f'{{"reasoning": "<why>", "{rubric.rating_field or "score"}": <{scale.asked}>}}'
+        f'{{"reasoning": "<why>", "{rubric.rating_field or "score"}": <{scale.allowed}>}}'
     )
 
 

@@ -202,11 +202,11 @@ def _read(found: Mapping[str, Any], scale: Scale, wanted: str) -> Reply | None:
 
     if name:
         others = {key: value for key, value in criteria.items() if key != keys[name]}
-        return reply(scale.rating(_value(found[keys[name]])), str(keys[name]), _on(others, scale))
+        return reply(scale.rating(_value(found[keys[name]])), str(keys[name]), _only_on_scale(others, scale))
     ending = [key for key in criteria if key.lower().endswith("_score")]
     if len(ending) == 1:
         others = {key: value for key, value in criteria.items() if key != ending[0]}
-        return reply(scale.rating(criteria[ending[0]]), ending[0], _on(others, scale))
+        return reply(scale.rating(criteria[ending[0]]), ending[0], _only_on_scale(others, scale))
     chosen = ending or list(criteria)
     if chosen:
         mean = _mean({key: criteria[key] for key in chosen}, scale, reasoning)
@@ -239,13 +239,13 @@ def _criteria(found: Mapping[str, Any], wanted: str) -> dict[str, Any]:
         if lowered in _GROUPS and isinstance(value, Mapping):
             ratings |= _criteria(cast("Mapping[str, Any]", value), wanted)
         elif lowered in _GROUPS and isinstance(value, list):
-            ratings |= _listed(cast("list[object]", value), wanted)
+            ratings |= _ratings_of_list(cast("list[object]", value), wanted)
         elif lowered not in _NO_RATINGS and _is_number(_value(value)):
             ratings[str(key)] = _value(value)
     return ratings
 
 
-def _listed(items: Sequence[object], wanted: str) -> dict[str, Any]:
+def _ratings_of_list(items: Sequence[object], wanted: str) -> dict[str, Any]:
     """Return the ratings of a list of criteria, by their names; none when one of them has no rating."""
     ratings: dict[str, Any] = {}
     for number, item in enumerate(items, 1):
@@ -260,7 +260,7 @@ def _listed(items: Sequence[object], wanted: str) -> dict[str, Any]:
     return ratings
 
 
-def _on(criteria: Mapping[str, Any], scale: Scale) -> dict[str, float]:
+def _only_on_scale(criteria: Mapping[str, Any], scale: Scale) -> dict[str, float]:
     """Return the values on the scale: other ratings than the one that counts are informative only."""
     found: dict[str, float] = {}
     for key, value in criteria.items():

@@ -99,9 +99,11 @@ def read_markdown_rubric(path: Path, files: SuiteFiles) -> Rubric:
     _word(frontmatter, "description")
     scale = _word(frontmatter, "scale")
     if not _SEMVER.fullmatch(version):
-        raise _wrong(frontmatter, "version", f"`{version}` is no version; write for example `1.0.0`")
+        raise _error_at(frontmatter, "version", f"`{version}` is no version; write for example `1.0.0`")
     if scale not in SCALES:
-        raise _wrong(frontmatter, "scale", f"`{scale}` is no scale of a rubric; write `pass-fail` or `1-5`")
+        raise _error_at(
+            frontmatter, "scale", f"`{scale}` is no scale of a rubric; write `pass-fail` or `1-5`"
+        )
     _check_goldens(frontmatter)
     return Rubric(
         text=body,
@@ -116,10 +118,10 @@ def read_markdown_rubric(path: Path, files: SuiteFiles) -> Rubric:
 def _word(frontmatter: YamlFile, key: str) -> str:
     value = _block(frontmatter).get(key)
     if isinstance(value, dict | list):
-        raise _wrong(frontmatter, key, f"`{key}` must be text")
+        raise _error_at(frontmatter, key, f"`{key}` must be text")
     text = "" if value is None else str(value).strip()
     if not text:
-        raise _wrong(frontmatter, key, f"the frontmatter has no `{key}`")
+        raise _error_at(frontmatter, key, f"the frontmatter has no `{key}`")
     return text
 
 
@@ -129,7 +131,7 @@ def _check_goldens(frontmatter: YamlFile) -> None:
     if goldens is None:
         return
     if not isinstance(goldens, list):
-        raise _wrong(frontmatter, "goldens", "`goldens` must be a list of examples")
+        raise _error_at(frontmatter, "goldens", "`goldens` must be a list of examples")
     for position, golden in enumerate(cast("list[object]", goldens)):
         line = frontmatter.line_of(["goldens", position])
         block = cast("Block", golden if isinstance(golden, Mapping) else {})
@@ -144,7 +146,7 @@ def _block(frontmatter: YamlFile) -> Block:
     return cast("Block", frontmatter.value)
 
 
-def _wrong(frontmatter: YamlFile, key: str, message: str) -> SuiteFileError:
+def _error_at(frontmatter: YamlFile, key: str, message: str) -> SuiteFileError:
     return SuiteFileError(frontmatter.path, frontmatter.line_of([key]), message)
 
 
@@ -200,7 +202,7 @@ def _scale(file: YamlFile, block: Block) -> Scale | None:
             if not isinstance(written, Mapping):
                 raise ScaleError("`score_normalization` must be a block, such as `mapping` with scores")
             scale = _normalization(cast("Block", written), block, labels)
-            _compare(scale, named)
+            _check_levels(scale, named)
             return scale
         if levels and len(named) == len(levels):
             return scale_of(named, labels=labels)
@@ -285,7 +287,7 @@ def _level(level: object) -> tuple[str, str, float | None]:
     return _as_text(_first(level, ("label", "name"))), _as_text(_first(level, ("description",))), score
 
 
-def _compare(scale: Scale, named: Mapping[Raw, float]) -> None:
+def _check_levels(scale: Scale, named: Mapping[Raw, float]) -> None:
     """Raise ``ScaleError`` for a level that names another score than the table does."""
     for rating, score in named.items():
         try:
@@ -483,7 +485,7 @@ def load_rubric(
     """
     if is_rubric_path(written):
         try:
-            place = _found(written.strip(), suite_directory, files)
+            place = _resolve_path(written.strip(), suite_directory, files)
         except RubricError:
             if (name := example_rubric(written)) in built_in_names():
                 return built_in(name)
@@ -535,7 +537,7 @@ def _from_file(place: Path, source: str, files: SuiteFiles) -> Rubric:
     return Rubric(text, source=source)
 
 
-def _found(written: str, suite_directory: Path, files: SuiteFiles) -> Path:
+def _resolve_path(written: str, suite_directory: Path, files: SuiteFiles) -> Path:
     if "\0" in written:
         raise RubricError("the path of a rubric must not contain a NUL character")
     try:

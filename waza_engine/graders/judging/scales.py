@@ -54,13 +54,13 @@ class Scale:
         return " or ".join(ratings) if len(ratings) < 3 else f"{', '.join(ratings[:-1])} or {ratings[-1]}"
 
     @property
-    def asked(self) -> str:
+    def allowed(self) -> str:
         """Return the ratings that the judge may give: ``a number from 1 to 5``."""
         if not self.between:
             return self.text
         return f"a number from {self.points[0][0]:g} to {self.points[-1][0]:g}"
 
-    def shown(self, rating: float) -> str:
+    def format(self, rating: float) -> str:
         """Return a number on the scale as people write it."""
         if self.words:
             return "true" if rating == 1 else "false"

@@ -67,7 +67,7 @@ class VerdictBox:
         )
 
     @property
-    def given(self) -> bool:
+    def has_verdict(self) -> bool:
         """Return whether there is a verdict."""
         return bool(self._passes or self._fails)
 
@@ -129,7 +129,7 @@ class JudgeConfig(GraderConfig):
     )
 
 
-def decided(votes: Sequence[Verdict], aggregate: Aggregate, threshold: float | None) -> Verdict:
+def combine_votes(votes: Sequence[Verdict], aggregate: Aggregate, threshold: float | None) -> Verdict:
     """Return the verdict of several votes, with their spread in its feedback.
 
     ``threshold`` is that of a rating, None for votes that only pass or fail.
@@ -179,7 +179,7 @@ class ChoiceBox:
         self.choice = Choice()
 
     @property
-    def given(self) -> bool:
+    def has_verdict(self) -> bool:
         """Return whether the judge has chosen."""
         return self.choice.called
 
@@ -217,7 +217,7 @@ class ChoiceBox:
         return "Recorded. End your answer."
 
 
-def question(criteria: str, context: GradingContext, *, skill_is: Literal["A", "B"]) -> str:
+def pairwise_question(criteria: str, context: GradingContext, *, skill_is: Literal["A", "B"]) -> str:
     """Return the judge's prompt: the criteria, the task and both answers in their order."""
     mine, other = context.output, context.baseline_output or ""
     first, second = (mine, other) if skill_is == "A" else (other, mine)
@@ -235,17 +235,17 @@ def question(criteria: str, context: GradingContext, *, skill_is: Literal["A", "
     )
 
 
-def compared(first: Choice, second: Choice, **details: Any) -> Verdict:
+def verdict_of_choices(first: Choice, second: Choice, **details: Any) -> Verdict:
     """Return the verdict of both questions: their common choice, else a tie."""
     consistent = first.winner == second.winner
     winner = first.winner if consistent else "tie"
     magnitude = min(first.magnitude, second.magnitude, key=_MAGNITUDES.index) if consistent else "equal"
     if first.called != second.called:
-        reasoning = f"the judge chose only once (first {_said(first)}; then {_said(second)})"
+        reasoning = f"the judge chose only once (first {_describe(first)}; then {_describe(second)})"
     elif not consistent:
         reasoning = (
             "inconsistent: the judge changed its mind when the answers changed places "
-            f"(first {_said(first)}; then {_said(second)})"
+            f"(first {_describe(first)}; then {_describe(second)})"
         )
     else:
         reasoning = " | ".join(text for text in (first.reasoning, second.reasoning) if text)
@@ -276,7 +276,7 @@ def compared(first: Choice, second: Choice, **details: Any) -> Verdict:
     return Verdict(_SCORES[winner], passed=winner != "baseline", feedback=feedback, details=details)
 
 
-def _said(choice: Choice) -> str:
+def _describe(choice: Choice) -> str:
     if not choice.called:
         return "nothing"
     name = {"skill": "the skill", "baseline": "the baseline", "tie": "a tie"}[choice.winner]
@@ -309,7 +309,7 @@ class CriteriaBox:
         self._results: Sequence[CriterionResult] = ()
 
     @property
-    def given(self) -> bool:
+    def has_verdict(self) -> bool:
         """Return whether there are results."""
         return bool(self._results)
 
@@ -349,7 +349,7 @@ class CriteriaBox:
     def verdict(self, response: str, prompt: str) -> Verdict:
         """Return criteria that pass / all. Raises ``GraderError`` when the reply decides not all of them."""
         problem = "it called no tool"
-        for found in () if self.given else objects_in(response)[0]:
+        for found in () if self.has_verdict else objects_in(response)[0]:
             problem = self._problem(found)
         with self._lock:
             results = self._results

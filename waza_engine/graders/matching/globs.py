@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from waza_engine.graders.base import GraderError
-from waza_engine.graders.matching.patterns import PatternError, found
+from waza_engine.graders.matching.patterns import PatternError, is_match
 
 MOST_PATHS = 100_000
 _PARTS = re.compile(r"\*\*/|\*\*|\*|\?|\{[^{}/]*,[^{}/]*\}|[^*?{]+|\{")
@@ -32,7 +32,7 @@ def matching_paths(workspace: Path, glob: str) -> list[Path]:
     """
     pattern = f"(?s)^{_pattern(glob.removeprefix('./').rstrip('/'))}$"
     try:
-        return sorted(place for name, place in _paths(workspace) if found(pattern, name))
+        return sorted(place for name, place in _paths(workspace) if is_match(pattern, name))
     except PatternError as error:
         raise GraderError(f"the glob `{glob}` cannot be used: {error}") from None
 

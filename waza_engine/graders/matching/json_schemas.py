@@ -35,7 +35,7 @@ import referencing.jsonschema
 
 from waza_engine.counting import cut
 from waza_engine.files import FileError
-from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
+from waza_engine.graders.matching.patterns import PatternError, check_syntax, is_match
 from waza_engine.spec.json_schema_dialects import draft_of
 from waza_engine.spec.reading.json_reader import json_fault
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
@@ -280,7 +280,7 @@ def _with_integers(value: object) -> object:
 
 def _occurs(pattern: str, text: str) -> bool:
     try:
-        return found(pattern, text)
+        return is_match(pattern, text)
     except PatternError as error:
         raise SchemaError(str(error)) from None
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 from pydantic import Field
 
 from waza_engine.graders.base import GraderConfig, GraderError
-from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
+from waza_engine.graders.matching.patterns import PatternError, check_syntax, is_match
 from waza_engine.spec.block import Given, misspelt
 from waza_engine.spec.fields import Number, PlainText, kind
 from waza_engine.vocabulary import ToolCall
@@ -96,7 +96,7 @@ class ArgumentMatcher(GraderConfig):
         """Return whether the value of a present argument is as wanted. Raises ``GraderError``."""
         try:
             if self.regex is not None:
-                return found(self.regex, text_of(value))
+                return is_match(self.regex, text_of(value))
             if self.contains is not None:
                 return self.contains in text_of(value)
             if self.range is not None:

@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from functools import partial
 from itertools import combinations
 
-from waza_engine.graders.matching.patterns import PatternError, check_syntax, found_at
+from waza_engine.graders.matching.patterns import PatternError, check_syntax, find_first
 from waza_engine.graders.matching.strings import lowered
 
 LONGEST_SEARCHED = 400_000
@@ -198,7 +198,7 @@ def _has_alternatives(pieces: Sequence[str]) -> bool:
 
 def _place(pattern: str, text: str, *, ignore_case: bool) -> tuple[int, int] | None:
     try:
-        return found_at(pattern, text, ignore_case=ignore_case)
+        return find_first(pattern, text, ignore_case=ignore_case)
     except PatternError:
         return None
 

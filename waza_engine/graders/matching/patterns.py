@@ -38,18 +38,18 @@ class PatternError(ValueError):
     """The pattern is invalid, too large or took too long; the message says which, in one sentence."""
 
 
-def found(pattern: str, text: str, *, ignore_case: bool = False) -> bool:
+def is_match(pattern: str, text: str, *, ignore_case: bool = False) -> bool:
     """Return whether the pattern occurs anywhere in the string. Raises ``PatternError``."""
     return _match(pattern, text, ignore_case=ignore_case) is not None
 
 
-def found_at(pattern: str, text: str, *, ignore_case: bool = False) -> tuple[int, int] | None:
+def find_first(pattern: str, text: str, *, ignore_case: bool = False) -> tuple[int, int] | None:
     """Return where the pattern occurs first, in characters; None when nowhere. Raises ``PatternError``."""
     match = _match(pattern, text, ignore_case=ignore_case)
     return match if match is None or isinstance(match, tuple) else match.span()
 
 
-def found_everywhere(pattern: str, text: str, most: int) -> list[tuple[int, int]]:
+def find_all(pattern: str, text: str, most: int) -> list[tuple[int, int]]:
     """Return where the pattern occurs, in characters, up to a limit; nothing if RE2 rejects it.
 
     No process is started for it. Raises ``PatternError``.

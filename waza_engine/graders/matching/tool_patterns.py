@@ -8,7 +8,7 @@ from pydantic import Field
 
 from waza_engine.graders.base import GraderConfig, GraderError
 from waza_engine.graders.matching.matchers import ArgumentMatcher, matches, text_of
-from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
+from waza_engine.graders.matching.patterns import PatternError, check_syntax, is_match
 from waza_engine.spec.block import misspelt
 from waza_engine.spec.fields import PlainText, kind
 from waza_engine.vocabulary import ToolCall
@@ -146,7 +146,7 @@ def call_matches(entry: Any, call: ToolCall) -> bool:
     if not isinstance(entry, ToolPattern):
         return call.name == entry
     # Upstream trims the pattern of the name: spaces around it must not let a forbidden tool pass.
-    if not found(entry.tool.strip(), call.name, ignore_case=True):
+    if not is_match(entry.tool.strip(), call.name, ignore_case=True):
         return False
     return _arguments_match(entry, call)
 
@@ -154,7 +154,7 @@ def call_matches(entry: Any, call: ToolCall) -> bool:
 def _arguments_match(entry: ToolPattern, call: ToolCall) -> bool:
     for key, argument in PATTERNS.items():
         pattern = getattr(entry, key)
-        if pattern and not found(pattern, argument_text(call, argument), ignore_case=True):
+        if pattern and not is_match(pattern, argument_text(call, argument), ignore_case=True):
             return False
     return matches(call, entry.args)
 

@@ -18,7 +18,7 @@ from waza_engine.graders.programs.input import assertion_context
 from waza_engine.graders.regex import RegexGrader
 from waza_engine.graders.text import OlderTextGrader, TextGrader
 from waza_engine.graders.trigger import TriggerGrader, words
-from waza_engine.lab.explaining import explained_pattern, explained_text
+from waza_engine.lab.explaining import explain_pattern, explain_text
 from waza_engine.lab.insight import (
     MOST_VALUES,
     Evidence,
@@ -29,7 +29,7 @@ from waza_engine.lab.insight import (
     RulePath,
     insight_into,
 )
-from waza_engine.lab.proposing import proposed_assertions, proposed_patterns, proposed_texts, schema_of
+from waza_engine.lab.proposing import propose_assertions, propose_patterns, propose_texts, schema_of
 from waza_engine.lab.samples import Samples, samples_of_texts
 
 
@@ -45,10 +45,10 @@ class TextInsight(Insight[TextGrader]):
             case ("contains" | "not_contains" | "contains_cs" | "not_contains_cs" as key, int(index)):
                 texts: Sequence[str] = getattr(self.config, key)
                 ignores = not key.endswith("_cs")
-                return explained_text(texts[index], context.output, ignore_case=ignores)
+                return explain_text(texts[index], context.output, ignore_case=ignores)
             case ("regex_match" | "regex_not_match" as key, int(index)):
                 patterns: Sequence[str] = getattr(self.config, key)
-                return explained_pattern(patterns[index], context.output)
+                return explain_pattern(patterns[index], context.output)
             case _:
                 return None
 
@@ -58,9 +58,9 @@ class TextInsight(Insight[TextGrader]):
         match path:
             case ("contains" | "contains_cs" as key, int(index)):
                 texts: Sequence[str] = getattr(self.config, key)
-                yield from proposed_texts(path, texts[index], answers, ignore_case=key == "contains")
+                yield from propose_texts(path, texts[index], answers, ignore_case=key == "contains")
             case ("regex_match", int(index)):
-                yield from proposed_patterns(path, self.config.regex_match[index], answers)
+                yield from propose_patterns(path, self.config.regex_match[index], answers)
             case _:
                 pass
 
@@ -221,7 +221,7 @@ class CodeInsight(Insight[CodeGrader]):
                     return
                 names = [assertion_context(context) for context in contexts]
                 tools = [[call.name for call in context.tool_calls or ()] for context in contexts]
-                yield from proposed_assertions(path, self.config.assertions[index], names, tools)
+                yield from propose_assertions(path, self.config.assertions[index], names, tools)
             case _:
                 pass
 

@@ -12,7 +12,7 @@ from waza_engine.graders.action_sequence import ActionSequenceGrader
 from waza_engine.graders.base import GradingContext
 from waza_engine.graders.behavior import BehaviorGrader
 from waza_engine.graders.matching.matchers import ArgumentMatcher, matches, text_of
-from waza_engine.graders.matching.patterns import found
+from waza_engine.graders.matching.patterns import is_match
 from waza_engine.graders.matching.strings import shortened
 from waza_engine.graders.matching.tool_patterns import (
     NO_CALLS,
@@ -26,22 +26,22 @@ from waza_engine.graders.skill_invocation import SkillInvocationGrader
 from waza_engine.graders.tool_calls import CallPattern, ToolCallsGrader, call_lines
 from waza_engine.graders.tool_constraint import ToolConstraintGrader, allowed_check
 from waza_engine.lab.explaining import (
-    explained_limit,
-    explained_name,
-    explained_pattern,
-    explained_sequence,
+    explain_limit,
+    explain_name,
+    explain_pattern,
+    explain_sequence,
     tally,
 )
 from waza_engine.lab.insight import Explanation, Insight, Proposal, RulePath, insight_into
 from waza_engine.lab.proposing import (
     LONGEST_TEXT,
     MOST,
-    proposed_least,
-    proposed_most,
-    proposed_names,
-    proposed_patterns,
-    proposed_sequence,
-    proposed_texts,
+    propose_maximum,
+    propose_minimum,
+    propose_names,
+    propose_patterns,
+    propose_sequence,
+    propose_texts,
 )
 from waza_engine.spec.pattern_syntax import literal_pattern
 from waza_engine.vocabulary import ToolCall, Usage
@@ -59,14 +59,14 @@ class BehaviorInsight(Insight[BehaviorGrader]):
         used = [call.name for call in context.tool_calls or ()]
         match path:
             case ("max_tool_calls",) if config.max_tool_calls:
-                return explained_limit(len(used), config.max_tool_calls, "tool calls")
+                return explain_limit(len(used), config.max_tool_calls, "tool calls")
             case ("max_tokens",) if config.max_tokens:
-                return explained_tokens(usage, config.max_tokens)
+                return explain_tokens(usage, config.max_tokens)
             case ("max_duration_ms",) if config.max_duration_ms:
-                return explained_limit(context.duration_ms, config.max_duration_ms, "milliseconds")
+                return explain_limit(context.duration_ms, config.max_duration_ms, "milliseconds")
             case ("required_tools" | "forbidden_tools" as key, int(index)):
                 names: Sequence[str] = getattr(config, key)
-                return explained_name(names[index], used, "tool calls")
+                return explain_name(names[index], used, "tool calls")
             case _:
                 return None
 
@@ -76,14 +76,14 @@ class BehaviorInsight(Insight[BehaviorGrader]):
         used = [[call.name for call in context.tool_calls or ()] for context in contexts]
         match path:
             case ("max_tool_calls",) if config.max_tool_calls:
-                yield from proposed_most(path, config.max_tool_calls, [len(names) for names in used])
+                yield from propose_maximum(path, config.max_tool_calls, [len(names) for names in used])
             case ("max_tokens",) if config.max_tokens:
-                yield from proposed_most(path, config.max_tokens, tokens_of(contexts))
+                yield from propose_maximum(path, config.max_tokens, tokens_of(contexts))
             case ("max_duration_ms",) if config.max_duration_ms:
                 lasted = [context.duration_ms for context in contexts]
-                yield from proposed_most(path, config.max_duration_ms, lasted)
+                yield from propose_maximum(path, config.max_duration_ms, lasted)
             case ("required_tools", int(index)):
-                yield from proposed_names(path, config.required_tools[index], used)
+                yield from propose_names(path, config.required_tools[index], used)
             case _:
                 pass
 
@@ -94,11 +94,11 @@ def tokens_of(contexts: Sequence[GradingContext]) -> list[int]:
     return [usage.input_tokens + usage.output_tokens for usage in usages if usage is not None]
 
 
-def explained_tokens(usage: Usage | None, limit: int) -> Explanation:
+def explain_tokens(usage: Usage | None, limit: int) -> Explanation:
     """Explain the token limit."""
     if usage is None:
         return Explanation("–", ("the executor reported no token usage, so the limit was not checked",))
-    return explained_limit(usage.input_tokens + usage.output_tokens, limit, "tokens")
+    return explain_limit(usage.input_tokens + usage.output_tokens, limit, "tokens")
 
 
 @insight_into(ToolCallsGrader)
@@ -114,20 +114,20 @@ class ToolCallsInsight(Insight[ToolCallsGrader]):
         match path:
             case ("required_tools" | "forbidden_tools" as key, int(index)):
                 names: Sequence[str] = getattr(config, key)
-                return explained_name(names[index], used, "tool calls")
+                return explain_name(names[index], used, "tool calls")
             case ("max_calls",) if config.max_calls is not None:
-                return explained_limit(len(calls), config.max_calls, "tool calls")
+                return explain_limit(len(calls), config.max_calls, "tool calls")
             case ("min_calls",) if config.min_calls is not None:
-                return explained_limit(len(calls), config.min_calls, "tool calls", least=True)
+                return explain_limit(len(calls), config.min_calls, "tool calls", least=True)
             case ("expect", int(index), *_):
                 expected = config.expect[index]
-                return explained_call(expected.tool, expected.args, calls)
+                return explain_call(expected.tool, expected.args, calls)
             case ("required" | "forbidden" as key, int(index), *_):
                 entries: Sequence[Any] = getattr(config, key)
                 entry = entries[index]
                 pattern = entry.pattern if isinstance(entry, CallPattern) else str(entry)
                 lines = "\n".join(call_lines(calls))
-                return explained_pattern(pattern, lines, ignore_case=True, wherein="the tool calls")
+                return explain_pattern(pattern, lines, ignore_case=True, wherein="the tool calls")
             case _:
                 return None
 
@@ -137,19 +137,19 @@ class ToolCallsInsight(Insight[ToolCallsGrader]):
         used = [[call.name for call in context.tool_calls or ()] for context in contexts]
         match path:
             case ("required_tools", int(index)):
-                yield from proposed_names(path, config.required_tools[index], used)
+                yield from propose_names(path, config.required_tools[index], used)
             case ("max_calls",) if config.max_calls is not None:
-                yield from proposed_most(path, config.max_calls, [len(names) for names in used])
+                yield from propose_maximum(path, config.max_calls, [len(names) for names in used])
             case ("min_calls",) if config.min_calls is not None:
-                yield from proposed_least(path, config.min_calls, [len(names) for names in used])
+                yield from propose_minimum(path, config.min_calls, [len(names) for names in used])
             case ("expect", int(index), *_):
-                yield from proposed_calls(("expect", index), config.expect[index], contexts, path)
+                yield from propose_calls(("expect", index), config.expect[index], contexts, path)
             case ("required", int(index), *_):
                 entry = config.required[index]
                 place = (*path[:2], "pattern") if isinstance(entry, CallPattern) else path[:2]
                 pattern = entry.pattern if isinstance(entry, CallPattern) else str(entry)
                 lines = ["\n".join(call_lines(context.tool_calls or ())) for context in contexts]
-                yield from proposed_patterns(place, pattern, lines, ignore_case=True)
+                yield from propose_patterns(place, pattern, lines, ignore_case=True)
             case _:
                 pass
 
@@ -169,7 +169,7 @@ class ToolConstraintInsight(Insight[ToolConstraintGrader]):
         match path:
             case ("expect_tools" | "reject_tools" as key, int(index), *_):
                 entries: Sequence[Any] = getattr(config, key)
-                return _explained_entry(entries[index], calls)
+                return _explain_entry(entries[index], calls)
             case ("allow_only", *_) if config.allow_only is not None:
                 refused = [call for call in calls if not allowed_check(config.allow_only, call).passed]
                 names = tally([call.name for call in refused])
@@ -181,9 +181,9 @@ class ToolConstraintInsight(Insight[ToolConstraintGrader]):
                     weight=float(len(refused)),
                 )
             case ("max_turns",) if config.max_turns and usage is not None:
-                return explained_limit(usage.turns, config.max_turns, "turns")
+                return explain_limit(usage.turns, config.max_turns, "turns")
             case ("max_tokens",) if config.max_tokens:
-                return explained_tokens(usage, config.max_tokens)
+                return explain_tokens(usage, config.max_tokens)
             case _:
                 return None
 
@@ -195,9 +195,9 @@ class ToolConstraintInsight(Insight[ToolConstraintGrader]):
             case ("expect_tools", int(index), *_):
                 entry = config.expect_tools[index]
                 if isinstance(entry, ToolPattern):
-                    yield from _proposed_entry(path[:2], entry, contexts, path)
+                    yield from _propose_entry(path[:2], entry, contexts, path)
                 else:
-                    yield from proposed_names(path, entry, used)
+                    yield from propose_names(path, entry, used)
             case ("allow_only", *_) if config.allow_only is not None:
                 # The list as it is written; the names that are not allowed are added to it.
                 written = [_written(entry) for entry in config.allow_only]
@@ -210,32 +210,32 @@ class ToolConstraintInsight(Insight[ToolConstraintGrader]):
             case ("max_turns",) if config.max_turns:
                 usages = [context.usage for context in contexts]
                 turns = [usage.turns for usage in usages if usage is not None]
-                yield from proposed_most(path, config.max_turns, turns)
+                yield from propose_maximum(path, config.max_turns, turns)
             case ("max_tokens",) if config.max_tokens:
-                yield from proposed_most(path, config.max_tokens, tokens_of(contexts))
+                yield from propose_maximum(path, config.max_tokens, tokens_of(contexts))
             case _:
                 pass
 
 
-def _proposed_entry(
+def _propose_entry(
     place: RulePath, entry: ToolPattern, contexts: Sequence[GradingContext], path: RulePath
 ) -> Iterator[Proposal]:
     calls = [call for context in contexts for call in context.tool_calls or ()]
-    named = [call for call in calls if found(entry.tool.strip(), call.name, ignore_case=True)]
+    named = [call for call in calls if is_match(entry.tool.strip(), call.name, ignore_case=True)]
     for key, argument in PATTERNS.items():
         pattern = getattr(entry, key)
         if pattern and path[2:3] in ((), (key,)):
             values = [argument_text(call, argument) for call in named]
-            yield from proposed_patterns((*place, key), pattern, values, ignore_case=True)
+            yield from propose_patterns((*place, key), pattern, values, ignore_case=True)
     if path[2:3] not in tuple((key,) for key in PATTERNS):
-        yield from proposed_calls(place, entry, contexts, path)
+        yield from propose_calls(place, entry, contexts, path)
 
 
 def _written(entry: Any) -> Any:
     return entry.model_dump(mode="json", exclude_unset=True) if isinstance(entry, ToolPattern) else entry
 
 
-def _explained_entry(entry: Any, calls: Sequence[ToolCall]) -> Explanation:
+def _explain_entry(entry: Any, calls: Sequence[ToolCall]) -> Explanation:
     fitting = [call for call in calls if call_matches(entry, call)]
     if fitting:
         times = "1 call fits" if len(fitting) == 1 else f"{len(fitting)} calls fit"
@@ -245,7 +245,7 @@ def _explained_entry(entry: Any, calls: Sequence[ToolCall]) -> Explanation:
     if isinstance(entry, ToolPattern):
         patterns = {name: getattr(entry, key) for key, name in PATTERNS.items() if getattr(entry, key)}
         wanted = {name: ArgumentMatcher(regex=f"(?i){pattern}") for name, pattern in patterns.items()}
-        return explained_call(entry.tool.strip(), {**wanted, **entry.args}, calls)
+        return explain_call(entry.tool.strip(), {**wanted, **entry.args}, calls)
     names = [call.name for call in calls]
     sentence = f"no {entry} among the calls: {tally(names)}" if names else NO_CALLS
     return Explanation("0×", (sentence,))
@@ -266,14 +266,14 @@ class ActionSequenceInsight(Insight[ActionSequenceGrader]):
         if path[:1] not in (("expected_actions",), ("matching_mode",)) or context.tool_calls is None:
             return None
         actual = [call.name for call in context.tool_calls]
-        return explained_sequence(self.config.expected_actions, actual, "actions")
+        return explain_sequence(self.config.expected_actions, actual, "actions")
 
     def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
         """Propose the recorded sequence."""
         if path[:1] == ("expected_actions",):
             actual = [[call.name for call in context.tool_calls or ()] for context in contexts]
             wanted = self.config.expected_actions
-            yield from proposed_sequence(("expected_actions",), wanted, actual, "actions")
+            yield from propose_sequence(("expected_actions",), wanted, actual, "actions")
 
 
 @insight_into(SkillInvocationGrader)
@@ -287,9 +287,9 @@ class SkillInvocationInsight(Insight[SkillInvocationGrader]):
         actual = self.grader.invoked(context)
         match path:
             case ("required_skills", *_) | ("mode" | "allow_extra",) if self.config.required_skills:
-                return explained_sequence(self.config.required_skills, actual, "skills")
+                return explain_sequence(self.config.required_skills, actual, "skills")
             case ("forbidden_skills", int(index)):
-                return explained_name(self.config.forbidden_skills[index], actual, "skill invocations")
+                return explain_name(self.config.forbidden_skills[index], actual, "skill invocations")
             case _:
                 return None
 
@@ -299,23 +299,23 @@ class SkillInvocationInsight(Insight[SkillInvocationGrader]):
         match path:
             case ("required_skills", *rest):
                 if rest and isinstance(rest[0], int):
-                    yield from proposed_names(path, self.config.required_skills[rest[0]], actual)
+                    yield from propose_names(path, self.config.required_skills[rest[0]], actual)
                 wanted = self.config.required_skills
-                yield from proposed_sequence(("required_skills",), wanted, actual, "skills")
+                yield from propose_sequence(("required_skills",), wanted, actual, "skills")
             case _:
                 pass
 
 
-def proposed_calls(
+def propose_calls(
     place: RulePath, expected: ExpectedCall, contexts: Sequence[GradingContext], path: RulePath
 ) -> Iterator[Proposal]:
     """Propose another tool, or other arguments, for an expected call: only at the given path."""
     inside = path[len(place) :]
     calls = [call for context in contexts for call in context.tool_calls or ()]
-    named = [call for call in calls if found(expected.tool, call.name, ignore_case=True)]
+    named = [call for call in calls if is_match(expected.tool, call.name, ignore_case=True)]
     if not named or inside[:1] == ("tool",):
         plain = expected.tool.strip("^$")
-        for one in proposed_names((*place, "tool"), plain, [[call.name] for call in calls]):
+        for one in propose_names((*place, "tool"), plain, [[call.name] for call in calls]):
             exactly = literal_pattern(one.value)
             yield replace(one, value=f"^{exactly}$" if expected.tool[:1] == "^" else exactly)
     for name, matcher in expected.args.items():
@@ -325,9 +325,9 @@ def proposed_calls(
         texts = [text_of(value) for value in values]
         at = (*place, "args", name)
         if matcher.regex is not None:
-            yield from proposed_patterns((*at, "regex"), matcher.regex, texts)
+            yield from propose_patterns((*at, "regex"), matcher.regex, texts)
         elif matcher.contains is not None:
-            yield from proposed_texts((*at, "contains"), matcher.contains, texts, ignore_case=False)
+            yield from propose_texts((*at, "contains"), matcher.contains, texts, ignore_case=False)
         elif isinstance(matcher.equals, str):
             for value, _ in Counter(texts).most_common(MOST):
                 if value != matcher.equals and len(value) <= LONGEST_TEXT:
@@ -335,9 +335,9 @@ def proposed_calls(
                     yield Proposal(words, (*at, "equals"), value)
 
 
-def explained_call(tool: str, args: Mapping[str, ArgumentMatcher], calls: Sequence[ToolCall]) -> Explanation:
+def explain_call(tool: str, args: Mapping[str, ArgumentMatcher], calls: Sequence[ToolCall]) -> Explanation:
     """Explain whether a call of a tool, named by a pattern, has the wanted arguments, or which is nearest."""
-    named = [call for call in calls if found(tool, call.name, ignore_case=True)]
+    named = [call for call in calls if is_match(tool, call.name, ignore_case=True)]
     if not named:
         used = [call.name for call in calls]
         sentence = f"no call of a tool that matches {tool}; the calls: {tally(used)}"

@@ -13,9 +13,9 @@ from waza_engine.graders.base import GradingContext
 from waza_engine.graders.diff import DiffGrader, sign_and_text
 from waza_engine.graders.file import LARGEST_FILE_BYTES, FileGrader, globbed, read_workspace_file
 from waza_engine.graders.paths import leads_outside, workspace_path
-from waza_engine.lab.explaining import explained_difference, explained_pattern, explained_text
+from waza_engine.lab.explaining import explain_difference, explain_pattern, explain_text
 from waza_engine.lab.insight import Explanation, FileProposal, Insight, Proposal, RulePath, insight_into
-from waza_engine.lab.proposing import proposed_texts
+from waza_engine.lab.proposing import propose_texts
 from waza_engine.lab.samples import MOST_SAMPLES, Samples, samples_of_patterns
 from waza_engine.vocabulary import LONGEST_COMPARED
 
@@ -64,7 +64,7 @@ class FileInsight(Insight[FileGrader]):
             text = decoded(read_workspace_file(workspace, place))
         except OSError as error:
             return Explanation("no file", (f"{entry.path} cannot be read: {error.strerror or error}",))
-        return explained_pattern(patterns[number], text, wherein=entry.path)
+        return explain_pattern(patterns[number], text, wherein=entry.path)
 
 
 def _places(workspace: Path, path: str, *, globs: bool) -> Sequence[Path]:
@@ -106,11 +106,10 @@ class DiffInsight(Insight[DiffGrader]):
         except OSError as error:
             return Explanation("no file", (f"{expected.path} cannot be read: {error.strerror or error}",))
         if key == "snapshot" and expected.snapshot:
-            return self._explained_snapshot(context, expected.snapshot, content)
+            return self._explain_snapshot(context, expected.snapshot, content)
         if rest and isinstance(rest[0], int):
-            fragment = expected.contains[rest[0]]
-            wanted = fragment.removeprefix("+").removeprefix("-" if fragment[:1] == "-" else "").strip()
-            return explained_text(wanted, decoded(content), ignore_case=False, wherein=expected.path)
+            _, wanted = sign_and_text(expected.contains[rest[0]])
+            return explain_text(wanted, decoded(content), ignore_case=False, wherein=expected.path)
         return None
 
     def propose(
@@ -129,12 +128,9 @@ class DiffInsight(Insight[DiffGrader]):
                     place = workspace_path(context.workspace, expected.path)
                     written.append(read_workspace_file(context.workspace, place).decode("utf-8"))
         if key == "contains" and rest and isinstance(rest[0], int):
-            fragment = expected.contains[rest[0]]
-            sign = fragment[:1] if fragment[:1] == "+" else ""
-            if fragment[:1] != "-":
-                wanted = fragment.removeprefix("+").strip()
-                for one in proposed_texts(path, wanted, written, ignore_case=False):
-                    yield replace(one, value=f"{sign}{one.value}")
+            sign, wanted = sign_and_text(expected.contains[rest[0]])
+            for one in propose_texts(path, wanted, written, ignore_case=False) if sign != "-" else ():
+                yield replace(one, value=f"{sign}{one.value}")
         elif expected.snapshot and contexts:
             place, folder = self.grader.snapshot_place(contexts[0], expected.snapshot)
             homes = [folder] if folder else [contexts[0].suite_directory, contexts[0].fixtures_directory]
@@ -144,7 +140,7 @@ class DiffInsight(Insight[DiffGrader]):
                         words = f"Accept what the agent wrote as snapshot {expected.snapshot}"
                         yield FileProposal(words, place, text)
 
-    def _explained_snapshot(self, context: GradingContext, written: str, content: bytes) -> Explanation:
+    def _explain_snapshot(self, context: GradingContext, written: str, content: bytes) -> Explanation:
         place, folder = self.grader.snapshot_place(context, written)
         if folder is not None and leads_outside(folder, place):
             return Explanation("outside", (f"the snapshot {written} lies outside of its folder",))
@@ -154,4 +150,4 @@ class DiffInsight(Insight[DiffGrader]):
             return Explanation("no snapshot", (f"the snapshot {written} cannot be read: {error.strerror}",))
         if max(len(wanted), len(content)) > LONGEST_COMPARED:
             return Explanation("differs", ("the files are too long to be compared here",))
-        return explained_difference(decoded(wanted), decoded(content))
+        return explain_difference(decoded(wanted), decoded(content))

@@ -14,11 +14,11 @@ from typing import Any, cast
 
 from waza_engine.graders.base import GraderError
 from waza_engine.graders.matching.patterns import PatternError, current_workers
-from waza_engine.lab.explaining import explained_text
+from waza_engine.lab.explaining import explain_text
 from waza_engine.lab.insight import Explanation, FileProposal, Proposal, RulePath, insight_of
 from waza_engine.lab.live.session import LiveSession
 from waza_engine.lab.live.work import LentTrials, LiveTrial, built_in
-from waza_engine.lab.proposing import proposed_texts
+from waza_engine.lab.proposing import propose_texts
 from waza_engine.results.record import TrialOutcome, Validation
 from waza_engine.runs.grading.graders import BuiltGrader, grade_expected, grade_here
 from waza_engine.runs.grading.recorded_verdicts import without_workspace
@@ -61,7 +61,7 @@ def explained(
     ``path`` leads from its config to the rule, or from ``expected`` for a list of that. Raises
     ``SuiteFileError``, ``SuiteError`` and ``RecordingError``.
     """
-    return copy_context().run(_explained_rule, session, grader, path, task)
+    return copy_context().run(_explain_rule, session, grader, path, task)
 
 
 def verdict_of(trial: LiveTrial) -> Validation | None:
@@ -81,7 +81,7 @@ def passes_rule(verdict: Validation, path: RulePath) -> bool:
     return all(check.passed for check in checks) if checks else verdict.passed
 
 
-def _explained_rule(
+def _explain_rule(
     session: LiveSession, grader: str, path: RulePath, task: str | None
 ) -> ExplainedRule | None:
     found: list[ExplainedTrial] = []
@@ -91,7 +91,7 @@ def _explained_rule(
         for trial in at_hand.trials[:MOST_TRIALS]:
             if at_hand.superseded():
                 return None
-            met = _met(trial, path)
+            met = _explain_trial(trial, path)
             verdict = verdict_of(trial) if met is not None else None
             if met is not None and verdict is not None:
                 passed = passes_rule(verdict, path)
@@ -104,9 +104,9 @@ def _explained_rule(
     return ExplainedRule(found, total, max(found, key=lambda one: (not one.passed, one.met.weight)))
 
 
-def _met(trial: LiveTrial, path: RulePath) -> Explanation | None:
+def _explain_trial(trial: LiveTrial, path: RulePath) -> Explanation | None:
     if trial.built is None:
-        return _explained_expectation(trial.written.spec.expected, path, trial.context.output)
+        return _explain_expectation(trial.written.spec.expected, path, trial.context.output)
     grader = trial.built.grader
     if grader is None or (grader.needs_workspace and trial.context.workspace is None):
         return None
@@ -163,12 +163,12 @@ def _read_trial(session: LiveSession, task: str, number: int) -> ReadTrial | Non
     )
 
 
-def _explained_expectation(expected: Expected, path: RulePath, output: str) -> Explanation | None:
+def _explain_expectation(expected: Expected, path: RulePath, output: str) -> Explanation | None:
     """Explain one string of a list, or the whole list of strings of which one must occur."""
     match path:
         case ("output_contains" | "output_not_contains" | "output_contains_any" as key, int(index)):
             texts: Sequence[str] = getattr(expected, key)
-            return explained_text(texts[index], output) if index < len(texts) else None
+            return explain_text(texts[index], output) if index < len(texts) else None
         case _:
             return None
 
@@ -257,7 +257,7 @@ def _proposals(trials: Sequence[LiveTrial], path: RulePath) -> Sequence[Proposal
     contexts = [trial.context for trial in trials]
     if first.built is None:
         outputs = [context.output for context in contexts]
-        return list(_proposed_expectations(first.written.spec.expected, path, outputs))
+        return list(_propose_expectations(first.written.spec.expected, path, outputs))
     grader = first.built.grader
     if grader is None:
         return []
@@ -345,12 +345,12 @@ def _helps(before: Verdicts, after: Verdicts) -> bool:
     return after != before and all(new[0] >= old[0] and new[1] >= old[1] for old, new in pairs)
 
 
-def _proposed_expectations(expected: Expected, path: RulePath, outputs: Sequence[str]) -> Iterator[Proposal]:
+def _propose_expectations(expected: Expected, path: RulePath, outputs: Sequence[str]) -> Iterator[Proposal]:
     """Propose strings for the lists, as they occur in the answers."""
     match path:
         case ("output_contains" | "output_contains_any" as key, int(index)):
             texts: Sequence[str] = getattr(expected, key)
             if index < len(texts):
-                yield from proposed_texts(path, texts[index], outputs)
+                yield from propose_texts(path, texts[index], outputs)
         case _:
             pass

@@ -237,9 +237,11 @@ class LiveSession:
         """Return the record. Raises ``RecordingError``."""
         return self._suites.recording(self.request.record)
 
-    def update(self, changes: Mapping[Path, str | None], tell: Callable[[LiveVerdicts], None]) -> LiveUpdate:
+    def update(
+        self, changes: Mapping[Path, str | None], report: Callable[[LiveVerdicts], None]
+    ) -> LiveUpdate:
         """Apply open files and judge what they affect, as ``take`` and ``judge`` do."""
-        return self.judge(self.take(changes), tell)
+        return self.judge(self.take(changes), report)
 
     def take(self, changes: Mapping[Path, str | None]) -> int:
         """Apply open files by absolute path, None for a closed one; return the number of the update.
@@ -257,10 +259,10 @@ class LiveSession:
                 self._work.supersede()
             return self._number
 
-    def judge(self, number: int, tell: Callable[[LiveVerdicts], None]) -> LiveUpdate:
+    def judge(self, number: int, report: Callable[[LiveVerdicts], None]) -> LiveUpdate:
         """Judge again the changes up to an update from ``take``.
 
-        ``tell`` gets the verdicts grader by grader, the edited ones first. Raises ``RecordingError``.
+        ``report`` gets the verdicts grader by grader, the edited ones first. Raises ``RecordingError``.
         """
         with self._turn:
             with self._lock:
@@ -269,7 +271,7 @@ class LiveSession:
                 work = self._work = Work(number, threading.Event(), RunCancellation())
                 texts = dict(self._texts)
             try:
-                return copy_context().run(self._judge, texts, work, tell)
+                return copy_context().run(self._judge, texts, work, report)
             except (SuiteFileError, SuiteError) as error:
                 return LiveUpdate("unreadable", message=str(error))
             finally:
@@ -313,7 +315,7 @@ class LiveSession:
         regrading = self._regrading(texts)
         names = TaskKeys(regrading.recording)
         found: list[AnsweredTrial] = []
-        for asked in self._asked_tasks(regrading, names, {}):
+        for asked in self._tasks_to_judge(regrading, names, {}):
             for trial in self._made.trials(asked.recorded):
                 context = regrading.trial_context(asked.base, trial)
                 context = replace(context, assertions=workers.assertions, files=regrading.files)
@@ -353,7 +355,7 @@ class LiveSession:
         self._suites.close()
 
     def _judge(
-        self, texts: Mapping[Path, str], work: Work, tell: Callable[[LiveVerdicts], None]
+        self, texts: Mapping[Path, str], work: Work, report: Callable[[LiveVerdicts], None]
     ) -> LiveUpdate:
         regrading = self._regrading(texts)
         names = TaskKeys(regrading.recording)
@@ -375,8 +377,8 @@ class LiveSession:
                 self._made.keep(name, made)
                 judged += len(made)
                 changed = {question.position: question for _, question, _ in waiting}.values()
-                told = {names.of(each.recorded): self._told(each, regrading.suite) for each in changed}
-                tell(LiveVerdicts(work.number, name, told))
+                told = {names.of(each.recorded): self._live_task(each, regrading.suite) for each in changed}
+                report(LiveVerdicts(work.number, name, told))
         return LiveUpdate("judged", judged, silent=silent, files=self._made.files())
 
     def _regrading(self, texts: Mapping[Path, str]) -> Regrading:
@@ -392,7 +394,7 @@ class LiveSession:
     ) -> tuple[dict[str, list[Question]], dict[str, str]]:
         groups: dict[str, list[Question]] = {}
         silent: dict[str, str] = {}
-        for each in self._asked_tasks(regrading, names, silent):
+        for each in self._tasks_to_judge(regrading, names, silent):
             task = each.task
             asked: list[tuple[str, BuiltGrader | None]] = [(built.name, built) for built in task.graders]
             asked += [(name, None) for name in (task.expected_names if task.grade_expected else ())]
@@ -401,7 +403,7 @@ class LiveSession:
                 groups.setdefault(name, []).append(question)
         return groups, silent
 
-    def _asked_tasks(
+    def _tasks_to_judge(
         self, regrading: Regrading, names: TaskKeys, silent: dict[str, str]
     ) -> Iterator[Question]:
         """Yield each task as a question without a grader; ``silent`` gets the others, and why."""
@@ -435,7 +437,7 @@ class LiveSession:
             made[place] = Made(question.by, question.key, files, left, verdict)
         return made
 
-    def _told(self, question: Question, suite: Suite) -> LiveTask:
+    def _live_task(self, question: Question, suite: Suite) -> LiveTask:
         """Return a grader's verdicts on a task, both new ones and those still valid."""
         found = [
             (trial, self._made.of(question.name, (question.position, trial.position)))

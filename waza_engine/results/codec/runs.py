@@ -255,7 +255,7 @@ def _accuracy_of(document: Block, triggers: Sequence[TriggerOutcome]) -> Trigger
 
 
 def _metrics_of(metrics: Block, triggers: TriggerMetrics | None) -> Iterator[MetricOutcome]:
-    """Yield the metrics. One that is below its threshold is missed, whatever else is written of it."""
+    """Yield the metrics. One below its threshold is missed, even if the file says that it passed."""
     for name, value in metrics.items():
         if isinstance(value, Mapping):
             metric = replace(record_of(MetricOutcome, cast("Block", value)), name=name)

@@ -40,11 +40,11 @@ from waza_engine.scoring.tasks import (
     TaskStatistics,
     TrialScore,
     TrialStatus,
-    borne_out,
     suite_summary,
     task_statistics,
     task_status,
     trial_status,
+    worst_status,
 )
 
 
@@ -170,6 +170,7 @@ def _interval(interval: Interval) -> Json:
 def task_document(task: TaskOutcome) -> Json:
     """Return an element of ``tasks``."""
     costs = [trial.cost for trial in task.trials if trial.cost is not None]
+    impact = {} if task.impact is None else asdict(task.impact)
     return cast(
         "Json",
         plain(
@@ -181,7 +182,7 @@ def task_document(task: TaskOutcome) -> Json:
                 "status": task.status,
                 "runs": [trial_document(trial) for trial in task.trials],
                 **({"stats": statistics_document(task.statistics)} if task.statistics else {}),
-                **({"skill_impact": _impact(task.impact)} if task.impact else {}),
+                **given(skill_impact={key: value for key, value in impact.items() if value is not None}),
                 **({"cost": cost_document(total_cost(costs))} if costs and not task.cached else {}),
                 **given(error_msg=task.error, file=task.file, cached=task.cached),
             }
@@ -199,7 +200,7 @@ def task_of(document: Block, *, resampled: bool = True) -> TaskOutcome:
     trials = tuple(_trials(runs))
     written = written_status(document)
     ended, pass_rate = [trial for trial in trials if not trial.stopped], pass_rate_of(document)
-    status = borne_out(written, [task_status([trial.status for trial in ended], pass_rate)])
+    status = worst_status(written, [task_status([trial.status for trial in ended], pass_rate)])
     doubted = [run.get("status") == "passed" != trial.status for run, trial in zip(runs, trials, strict=True)]
     scores = [trial.score for trial in ended]
     return TaskOutcome(
@@ -235,10 +236,6 @@ def _has_figures(document: Block, trials: Sequence[TrialOutcome]) -> bool:
     if "stats" in document:
         return isinstance(document["stats"], Mapping)
     return any(trial.validations and not trial.stopped for trial in trials)
-
-
-def _impact(impact: SkillImpact) -> Json:
-    return {key: value for key, value in asdict(impact).items() if value is not None}
 
 
 def _impact_of(value: object) -> SkillImpact | None:

@@ -39,7 +39,7 @@ from waza_engine.results.record import (
     VerdictStatus,
 )
 from waza_engine.scoring.cost import COUNTS, Cost, added, total_cost
-from waza_engine.scoring.tasks import TrialStatus, borne_out, effective_weight, trial_status
+from waza_engine.scoring.tasks import TrialStatus, effective_weight, trial_status, worst_status
 from waza_engine.vocabulary import (
     KNOWN_ARGUMENTS,
     MEASURES_JUDGES,
@@ -388,7 +388,7 @@ def _status_of(run: Block, verdicts: Mapping[str, Validation], error: str) -> Tr
         return written
     for checkpoint in blocks_of(run.get("checkpoints")):
         graded += [verdict.graded for verdict in verdicts_of(checkpoint).values()]
-    return borne_out(written, [trial_status(graded)])
+    return worst_status(written, [trial_status(graded)])
 
 
 def written_status(block: Block) -> TrialStatus:
@@ -510,10 +510,10 @@ def verdict_blocks(trial: Block) -> dict[str, Block]:
 
 
 def verdict_count(task: Block) -> int:
-    """Return how many verdicts an element of ``tasks`` has, without reading them."""
-    trials = blocks_of(task.get("runs"))
+    """Return how many verdicts an element of ``tasks`` has, in any format, without reading them."""
+    trials = [*blocks_of(task.get("runs")), *blocks_of(task.get("trials"))]
     judged = chain(trials, *(blocks_of(trial.get("checkpoints")) for trial in trials))
-    return sum(len(block_of(each, "validations")) for each in judged)
+    return sum(len(block_of(each, "validations")) + len(block_of(each, "grader_results")) for each in judged)
 
 
 def verdicts_of(trial: Block) -> dict[str, Validation]:
@@ -530,7 +530,8 @@ def verdict_of(name: str, verdict: Block) -> Validation:
         text_of(found("type")),
         score_of(found("score")),
         found("passed") is True,
-        text_of(found("feedback")),
+        # Files of the Python era have ``message``.
+        text_of(found("feedback")) or text_of(found("message")),
         effective_weight(number(found("weight"))),
         _status(found("status") or details.get("status")),
         details,
@@ -570,7 +571,7 @@ def verdict_document(verdict: Validation) -> Json:
 
 
 def _status(written: object) -> VerdictStatus:
-    """Return the status; upstream writes none, and marks a pending review in ``details``."""
+    """Return the status; upstream writes none, and the Python era marks a review to come in ``details``."""
     match written:
         case "pending" | "calibration_pending":
             return "pending"

@@ -21,7 +21,7 @@ from waza_engine.results.json_values import (
     text_of,
 )
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES
-from waza_engine.results.reading.formats import read_document
+from waza_engine.results.reading.formats import read_document, todays_layout
 from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.results.reading.owners import Owner
 from waza_engine.results.record import RunHeader
@@ -83,9 +83,10 @@ def expenses_of(suite_dir: Path, eval_file: str) -> Iterator[RunExpenses]:
 @lru_cache(_MOST_REMEMBERED)
 def _read(path: Path, modified: int, size: int) -> RunExpenses | None:
     del modified, size
-    document = read_document(path)
-    if document is None:
+    found = read_document(path)
+    if found is None:
         return None
+    document = todays_layout(found)
     header, summary = header_of(document), block_of(document, "summary")
     trials = {text_of(task.get("test_id")): tuple(_trials(task)) for task in blocks_of(document.get("tasks"))}
     prompts = len(blocks_of(document.get("trigger_results")))

@@ -32,6 +32,9 @@ from waza_engine.results.metrics import recompute_metrics
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, record_boundary
 from waza_engine.results.reading.formats import (
     document_in,
+    is_of_the_python_era,
+    todays_header,
+    todays_task,
     unknown_version,
 )
 from waza_engine.results.reading.scores import (
@@ -67,6 +70,9 @@ def scores_in_file(path: Path) -> RunResult | None:
     document = document_in(content, object_in, journal=journal)
     if document is None or unknown_version(document):
         return None
+    is_old = is_of_the_python_era(document)
+    if is_old:
+        document = todays_header(document)
     if not document.get("eval_name") and not block_of(document, "summary").get("total_tests"):
         return None
     checkpoint()
@@ -83,7 +89,7 @@ def scores_in_file(path: Path) -> RunResult | None:
         if count > most:
             log.warning("Only the first scores in %s are shown: there are too many.", path)
             break
-        task, changed = block, False
+        task, changed = todays_task(block) if is_old else block, False
         if reviews is not None:
             task, changed = reviews.over_task(task, resampled=False)
         outcome = task_of(task, resampled=False)
@@ -162,7 +168,7 @@ def _tools_of(task: Block) -> dict[str, None]:
     """Return the tools that were called, each once, in the order of their first call."""
     found: dict[str, None] = {}
     for trial in blocks_of(task.get("runs")):
-        used = block_of(trial, "session_digest").get("tools_used")
+        used = block_of(trial, "session_digest").get("tools_used") or trial.get("tools_used")
         if isinstance(used, list):
             found |= {name: None for name in cast("list[Any]", used) if isinstance(name, str)}
     return found

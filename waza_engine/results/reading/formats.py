@@ -1,4 +1,4 @@
-"""The formats of result files: this engine's and upstream's documents, and journals.
+"""The formats of result files: this engine's and upstream's documents, journals, and the Python era's files.
 
 Everything may be missing or null; for a file that is not a result None is returned, never an error.
 """
@@ -7,19 +7,41 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import FileError, decoded, read_beginning, read_bytes
-from waza_engine.results.json_values import Block, Json, block_of, object_in, text_of
+from waza_engine.results.json_values import Block, Json, block_of, blocks_of, object_in, text_of
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, record_boundary
 from waza_engine.spec.harness_rows import describe_harness_file
 
+# Names and values of the Python era, and the current ones.
+_CONFIG_NAMES = {
+    "trials_per_task": "runs_per_test",
+    "model": "model_id",
+    "executor": "engine_type",
+    "timeout_seconds": "timeout_sec",
+}
+_SUMMARY_NAMES = {
+    "total_tasks": "total_tests",
+    "passed": "succeeded",
+    "pass_rate": "success_rate",
+    "composite_score": "aggregate_score",
+}
+_STATS_NAMES = {
+    "pass_rate": "pass_rate",
+    "mean_score": "avg_score",
+    "min_score": "min_score",
+    "max_score": "max_score",
+    "mean_duration_ms": "avg_duration_ms",
+}
+_USAGE_NAMES = {"total_turns": "turns", "tokens_input": "input_tokens", "tokens_output": "output_tokens"}
+_STATUSES = {"partial": "failed", "timeout": "error"}
 _MAJOR_VERSION = "1"
 
 
@@ -54,8 +76,6 @@ def _run_store_entries(journal: Path, begun: Block) -> Iterable[Block]:
 
 def unknown_version(document: Block) -> str:
     """Return the format version of a document if it is unknown, "" otherwise."""
-    if "total_tasks" in block_of(document, "summary"):
-        return "0 (of waza's first version, in Python)"
     version = text_of(document.get("schemaVersion"))
     return version if version and version.partition(".")[0] != _MAJOR_VERSION else ""
 
@@ -132,7 +152,7 @@ def document_in(
         if "trigger" in entry
     }
     tried = {"trigger_results": [*triggers.values()]} if triggers else {}
-    answers = list(_unkept_answers(entries[1:]))
+    answers = list(_pending_answers(entries[1:]))
     arrived = {"answers": answers} if answers else {}
     asked = [entry["asked"] for entry in entries[1:] if "asked" in entry]
     broke = next((entry["broke"] for entry in entries[1:] if entry.get("broke")), None)
@@ -141,8 +161,8 @@ def document_in(
     return {**entries[0], "tasks": tasks, **without, **begun, **ended}
 
 
-def _unkept_answers(entries: Sequence[Block]) -> Iterator[Block]:
-    """Yield the answers of a journal that no later line of it holds; of trigger prompts none does."""
+def _pending_answers(entries: Sequence[Block]) -> Iterator[Block]:
+    """Yield the answers of a journal that no later line contains; those to trigger prompts never are."""
     held: set[tuple[bool, str, int | None]] = set()
     left: list[Block] = []
     for entry in reversed(entries):
@@ -156,6 +176,77 @@ def _unkept_answers(entries: Sequence[Block]) -> Iterator[Block]:
         if answer and not {(*task, answer.get("run_number")), (*task, None)} & held:
             left.append(answer)
     yield from reversed(left)
+
+
+def todays_layout(document: Block) -> Block:
+    """Return a document of the Python era in the current layout, any other as it is."""
+    if not is_of_the_python_era(document):
+        return document
+    return {
+        **todays_header(document),
+        "tasks": [todays_task(task) for task in blocks_of(document.get("tasks"))],
+    }
+
+
+def is_of_the_python_era(document: Block) -> bool:
+    """Return whether a document has the old layout of the Python era."""
+    return "total_tasks" in block_of(document, "summary")
+
+
+def todays_header(document: Block) -> Block:
+    """Return a document of the Python era in the current layout, but for its tasks."""
+    config, summary = block_of(document, "config"), block_of(document, "summary")
+    return {
+        **document,
+        "config": {**config, **_renamed(config, _CONFIG_NAMES)},
+        "summary": {**summary, **_renamed(summary, _SUMMARY_NAMES)},
+        "metrics": {
+            name: {**cast("Block", metric), "identifier": name, "value": cast("Block", metric).get("score")}
+            for name, metric in block_of(document, "metrics").items()
+            if isinstance(metric, Mapping)
+        },
+    }
+
+
+def todays_task(task: Block) -> Block:
+    """Return a task of a document of the Python era in the current layout."""
+    aggregate = block_of(task, "aggregate")
+    return {
+        "test_id": task.get("id"),
+        "display_name": task.get("name"),
+        "status": _STATUSES.get(text_of(task.get("status")), task.get("status")),
+        "stats": {**_renamed(aggregate, _STATS_NAMES), "flaky": task.get("status") == "partial"},
+        "runs": [_todays_trial(trial) for trial in blocks_of(task.get("trials"))],
+    }
+
+
+def _todays_trial(trial: Block) -> Block:
+    summary = block_of(trial, "transcript_summary")
+    usage = _renamed(summary, _USAGE_NAMES)
+    return {
+        "run_number": trial.get("trial_id"),
+        "status": _STATUSES.get(text_of(trial.get("status")), trial.get("status")),
+        "duration_ms": trial.get("duration_ms"),
+        "validations": {
+            name: {
+                **cast("Block", result),
+                "identifier": name,
+                "feedback": cast("Block", result).get("message"),
+            }
+            for name, result in block_of(trial, "grader_results").items()
+            if isinstance(result, Mapping)
+        },
+        "transcript": trial.get("transcript"),
+        "final_output": trial.get("output"),
+        "error_msg": trial.get("error"),
+        "tools_used": summary.get("tools_used"),
+        **({"usage": usage} if any(usage.values()) else {}),
+    }
+
+
+def _renamed(block: Block, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return the values that are there under their names of today."""
+    return {name: block[old] for old, name in names.items() if old in block}
 
 
 CLOCKS_APART = timedelta(minutes=10)
@@ -213,7 +304,7 @@ def head_of(path: Path) -> RunHead | None:
 
     known = _before_the_tasks(text)
     summary = block_of(known, "summary")
-    names_a_run = known.get("eval_name") or summary.get("total_tests")
+    names_a_run = known.get("eval_name") or summary.get("total_tests") or summary.get("total_tasks")
     if not names_a_run or "timestamp" not in known:
         return None
     header = header_of(known)

@@ -100,7 +100,7 @@ def history_of(eval_file: Path) -> History:
         # Through a link that leads out nothing is read, and no index is written.
         return History()
     stamps = _stamps(directory)
-    found = [*(_found(directory, stamps, within) if stamps else ()), *_cut_short(directory)]
+    found = [*(_recorded_runs(directory, stamps, within) if stamps else ()), *_cut_short(directory)]
     runs = [one for one in found if isinstance(one, RecordedRun)]
     owner = Owner(eval_file.parent, eval_file.name)
     own = [run for run in runs if owner.has(run.eval_file, run.suite)]
@@ -162,7 +162,7 @@ class _Index:
     """Another number for another form of the rows, and for another way to conclude."""
 
 
-def _found(directory: Path, stamps: Mapping[str, str], within: Boundary) -> list[RecordedRun | str]:
+def _recorded_runs(directory: Path, stamps: Mapping[str, str], within: Boundary) -> list[RecordedRun | str]:
     if len(stamps) == 1:
         return [_read(directory / name) for name in stamps]
     place = directory / INDEX_NAME
@@ -196,7 +196,7 @@ def _cut_short(directory: Path) -> Iterator[RecordedRun]:
 
 
 def _read(path: Path) -> RecordedRun | str:
-    """Return the results in a result file, or why it cannot be read."""
+    """Return the run of a result file, or why it cannot be read."""
     try:
         return recorded_run(read_recording(path))
     except RecordingError as error:

@@ -1,4 +1,4 @@
-"""The journal of a run that did not end, as a document: every planned task, those without an outcome too."""
+"""Convert the journal of a run that did not end to a document with every planned task."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The newest scores of a suite, from the result files on disk: the editor shows them at each grader.
 
-Reads documents of this engine and of upstream, and journals of active or killed runs. Newer ones replace
-older ones.
+Reads documents of this engine and of upstream, journals of active or killed runs, and files of the Python
+era. Newer ones replace older ones.
 
 Architecture invariant: light (the language server imports it): ``json`` and dataclasses, no models. Modules
 that read a whole file are loaded with the first one.

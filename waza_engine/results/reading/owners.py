@@ -20,7 +20,7 @@ _PARTS = re.compile(r"^(?:tasks|tasks_from|graders|config):", re.MULTILINE)
 
 
 class Owner:
-    """An eval file, which decides which records are its own; results are cached while it is unchanged."""
+    """Decides which records belong to an eval file; lookups are cached."""
 
     def __init__(self, directory: Path, eval_file: str) -> None:
         self._directory = directory

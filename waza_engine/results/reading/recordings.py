@@ -1,7 +1,8 @@
 """A recorded run for graders: the output, calls and usage of each trial's agent.
 
-Reads this engine's documents and journals, upstream's ``results.json``, and captures and trials of
-agent-eval-harness. Everything may be missing or null.
+Reads this engine's documents and journals, upstream's ``results.json``, captures and trials of
+agent-eval-harness, and files of the Python era (which hold no tool calls beyond their transcript). Everything
+may be missing or null.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from waza_engine.results.places import (
 )
 from waza_engine.results.reading.formats import (
     read_document,
+    todays_layout,
     unknown_version,
     why_unreadable,
 )
@@ -120,7 +122,7 @@ def read_recording(path: Path) -> Recording:
         under_way = goes_on(found)
         why = "the run goes on" if under_way else "the run was interrupted; what was finished is kept"
         found = unended_document(found, why)
-    document = with_reviews(found, path)
+    document = with_reviews(todays_layout(found), path)
     header = header_of(document)
     tasks = [_recorded_task(task, header.started, path) for task in blocks_of(document.get("tasks"))]
     # A shard may have no task: there are more of them than tasks.

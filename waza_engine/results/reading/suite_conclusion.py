@@ -50,7 +50,7 @@ def conclude_recorded(run: RunResult) -> SuiteConclusion:
         return SuiteConclusion(_VERDICTS.get(run.verdict, "errored"), reasons)
     if run.status == "completed":
         return SuiteConclusion("passed" if _is_judged(run) else "unjudged", ())
-    # Whatever another make has against it, it was no pass.
+    # A record of another tool that is not `completed` is no pass.
     return SuiteConclusion("errored" if "error" in statuses else "failed", reasons)
 
 

@@ -95,7 +95,7 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
         issues.add(limits.removed_tasks, "removed_task", words, task)
     judged_before = {name for name, task in before.items() if task.judged}
     for name, task in after.items():
-        # Nothing judges it any more, as if it were removed; a run of such tasks only is reported above.
+        # It has no grader any more, as if it were removed; a run of only such tasks is reported above.
         if name in judged_before and task.was_not_judged and now.counts.judged:
             words = f"task `{task.id}` was judged in the baseline; now {task.reason}"
             issues.add(limits.removed_tasks, "unjudged", words, task)
@@ -206,7 +206,7 @@ def _check_score(issues: _Issues, then: Conclusion, now: Conclusion, limits: Gat
 def _check_doubts(
     issues: _Issues, then: Conclusion, now: Conclusion, baseline: Recording, current: Recording
 ) -> None:
-    """Report why a pass means little: the measure, a run of a part, or a baseline that was as bad."""
+    """Warn where a pass means little: a bad baseline, a partial run, or a run that fails by itself."""
     if words := _baseline_words(then):
         issues.add("warn", "incomplete_baseline", words)
     for words, recording in (("the baseline", baseline), ("the current run", current)):
@@ -219,7 +219,7 @@ def _check_doubts(
 
 
 def _baseline_words(then: Conclusion) -> str:
-    """Return why hardly anything can be worse than a baseline, "" when that is not so."""
+    """Return why a baseline is too bad to compare with, "" when it is not."""
     if then.verdict in ("interrupted", "limited", "broken"):
         return f"the baseline is no whole run: {then.reasons[0].words}"
     if then.tasks and then.counts.errored == then.counts.judged > 0:
@@ -299,7 +299,7 @@ def _figure(found: Json, key: str, shown: Callable[[float], str]) -> str:
 
 
 def _row(title: str, *cells: str) -> list[str]:
-    """Return the row of something that not all runs have."""
+    """Return a row of the table, none when all of its cells are empty."""
     return [f"| {title} | {' | '.join(cell or 'none' for cell in cells)} |"] if any(cells) else []
 
 

@@ -15,7 +15,7 @@ from functools import partial
 from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_engine.graders.matching.nearest import matching_loosened, nearest_text
-from waza_engine.graders.matching.patterns import PatternError, found_everywhere
+from waza_engine.graders.matching.patterns import PatternError, find_all
 from waza_engine.graders.matching.strings import lowered, quoted, shortened
 from waza_engine.graders.registry import BUILT_IN_TYPES
 from waza_engine.markdown import cell, code, fenced, sentence
@@ -449,7 +449,7 @@ def _of_runs(runs: Sequence[RunOutcome], found: Sequence[Conclusion]) -> list[Ro
 def _of_task(
     name: str, then: TaskConclusion | None, now: TaskConclusion | None, asked: set[str] | None
 ) -> Iterator[Row]:
-    """Yield a row for a task whose verdict or score is another one, and for each such grader of it."""
+    """Yield a row for a task whose verdict or score changed, and for each of its graders that changed."""
     graders = [{each.name: each for each in task.graders} if task else {} for task in (then, now)]
     of_graders = [
         (f"{cell(name)} {cell(grader_label(grader))}", *change)
@@ -599,7 +599,7 @@ def _places(wanted: str, answer: str, *, ignore_case: bool) -> Iterator[tuple[in
 
 def _matches(pattern: str, answer: str) -> list[tuple[int, int]]:
     try:
-        return [place for place in found_everywhere(pattern, answer, MOST_OF_RULE) if place[0] < place[1]]
+        return [place for place in find_all(pattern, answer, MOST_OF_RULE) if place[0] < place[1]]
     except PatternError:
         return []
 

@@ -149,7 +149,7 @@ class ResultStore:
         self._write(_reserved_line(""))
 
     def add(self, task: TaskOutcome, *, baseline: bool = False) -> None:
-        """Keep a finished task. Raises ``ResultsError``; the tasks before it stay readable."""
+        """Store a finished task. Raises ``ResultsError``; the tasks before it stay readable."""
         self._append_timed({"baseline_task" if baseline else "task": task_document(task)})
 
     def add_trial(self, task_id: str, trial: TrialOutcome, *, baseline: bool = False) -> None:
@@ -169,11 +169,11 @@ class ResultStore:
         self._append_timed({"asked": {"prompt": prompt}})
 
     def add_answer(self, answer: ArrivedAnswer) -> None:
-        """Keep an answer that was paid for, until its trial or its task is kept. Raises ``ResultsError``."""
+        """Store a paid answer, until its trial or its task is stored. Raises ``ResultsError``."""
         self._append_timed({"answer": plain(answer_document(answer))})
 
     def add_trigger(self, trigger: TriggerOutcome) -> None:
-        """Keep a trigger prompt that was tried. Raises ``ResultsError``."""
+        """Store the result of a trigger prompt. Raises ``ResultsError``."""
         self._append_timed({"trigger": plain(trigger_document(trigger))})
 
     def finish(self, outcome: RunOutcome) -> Path:
@@ -214,7 +214,7 @@ class ResultStore:
         _existing(self._directory)
 
     def _append_timed(self, entry: Json) -> None:
-        # Nobody else knows how long a run took that is killed.
+        # Only this line says how long a killed run took.
         elapsed = time.monotonic() - self._began
         self._append({**entry, "elapsed_ms": round(elapsed * 1000)})
 
@@ -457,7 +457,7 @@ MOST_KEPT = 100
 
 
 def keep_inputs(results: Path, digest: str, content: bytes) -> None:
-    """Keep the inputs of the run of a result file. Raises ``ResultsError``."""
+    """Store the inputs of the run of a result file. Raises ``ResultsError``."""
     directory = inputs_directory(results)
     within = suite_boundary(results.parents[2])
     place = directory / f"{digest}.json"
@@ -492,9 +492,9 @@ class Attachments:
 
     def of(self, value: ValueT) -> ValueT:
         """Return any value with marks for its long strings, which are stored now. Raises ``ResultsError``."""
-        return without_long_texts(value, self._kept)
+        return without_long_texts(value, self._attached)
 
-    def _kept(self, text: str) -> str:
+    def _attached(self, text: str) -> str:
         shown = masked(text)
         name, mark = mark_of(shown)
         if name not in self._written:

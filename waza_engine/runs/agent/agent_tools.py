@@ -12,7 +12,7 @@ from pathlib import Path
 
 from waza_engine.boundary import Boundary, suite_boundary
 from waza_engine.files import is_named, names_in
-from waza_engine.runs.agent.skills import listed_directories
+from waza_engine.runs.agent.skills import folders_in, listed_directories
 from waza_engine.runs.loading.suite import Suite
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.problems import SuiteFileError
@@ -87,7 +87,7 @@ def _agent_in(places: Sequence[Path], name: str) -> SkillFile | None:
 def _definitions(places: Sequence[Path]) -> Iterator[tuple[Path, Boundary]]:
     for place in places:
         within = suite_boundary(place)
-        for folder in (place, *_below(place, within)):
+        for folder in (place, *folders_in(place, within)):
             if is_named(folder / SKILL_FILE):
                 yield folder / SKILL_FILE, within
             try:
@@ -96,11 +96,3 @@ def _definitions(places: Sequence[Path]) -> Iterator[tuple[Path, Boundary]]:
                 continue
             agents = (folder / name for name in names if name.endswith(AGENT_SUFFIX))
             yield from ((path, within) for path in agents if within.holds(path) and path.is_file())
-
-
-def _below(place: Path, within: Boundary) -> list[Path]:
-    try:
-        below = (place / name for name in names_in(place, within=within))
-        return [path for path in below if within.holds(path) and path.is_dir()]
-    except (OSError, ValueError):
-        return []

@@ -98,7 +98,7 @@ def mocked_programs(suite: Suite) -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def blocked_programs(names: Sequence[str]) -> Generator[MockedCommands | None]:
-    """Keep mocked programs for a call outside of trials: each fails there, None without any."""
+    """Provide mocked programs for a call outside of trials, where each of them fails; None without any."""
     if not names:
         yield None
         return
@@ -109,7 +109,7 @@ def blocked_programs(names: Sequence[str]) -> Generator[MockedCommands | None]:
 
 @contextlib.contextmanager
 def command_programs(suite: Suite, warn: Callable[[str], None]) -> Generator[None]:
-    """Keep the directory of mocked programs during a pass; warn if its executor starts none."""
+    """Hold the directory of mocked programs during a pass; warn if the executor starts no programs."""
     executor, programs = suite.spec.config.executor, mocked_programs(suite)
     if programs and executor not in SERVING:
         warn(f"`command_mocks` has no effect: the executor `{executor}` starts no programs")
@@ -121,7 +121,7 @@ def command_programs(suite: Suite, warn: Callable[[str], None]) -> Generator[Non
 def mocked_commands(
     suite: Suite, task: TaskFile, workspace: Path, executor: str
 ) -> Generator[CommandSession]:
-    """Keep the mocked programs of a trial while the block lasts.
+    """Provide the mocked programs of a trial while the block lasts.
 
     ``command_programs`` must be around it. Raises ``WorkspaceError`` for a mock that cannot be used.
     """
@@ -150,7 +150,7 @@ def mocked_commands(
 class _Root:
     """The directory of this process's mocked programs, there while a run needs it.
 
-    It comes again under the same name: an agent that serves several passes of a run keeps its ``PATH``.
+    Its name stays the same: an agent that serves several passes of a run keeps its ``PATH``.
     """
 
     def __init__(self) -> None:

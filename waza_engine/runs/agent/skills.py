@@ -165,7 +165,7 @@ def _skill_set(places: Iterable[Path], disabled: frozenset[str], of_suite: Bound
             continue
         # The directory of a skill that contains its suite is above the suite.
         within = Boundary.around(place, *map(Path, of_suite.folders), name=of_suite.name)
-        folders = [place, *_folders_in(place, within)] if definition_in(place) is None else [place]
+        folders = [place, *folders_in(place, within)] if definition_in(place) is None else [place]
         defined = [folder for folder in folders if definition_in(folder) is not None]
         found = [(folder, _read(folder, warnings, within)) for folder in defined]
         kept = [
@@ -175,7 +175,8 @@ def _skill_set(places: Iterable[Path], disabled: frozenset[str], of_suite: Bound
         ]
         skills += [skill for _, skill in kept]
         # If a skill of a folder is left out, pass the others one by one.
-        all_kept = len(kept) == len(found) and all(map(within.holds, _links_in(place)))
+        links = (path for path in place.iterdir() if path.is_symlink())
+        all_kept = len(kept) == len(found) and all(map(within.holds, links))
         directories |= dict.fromkeys([place] if all_kept else [folder for folder, _ in kept])
     return SkillSet(tuple(directories), tuple(skills), searched, tuple(warnings))
 
@@ -207,15 +208,12 @@ def _read(folder: Path, warnings: list[str], within: Boundary) -> Skill:
     return Skill(file.name.strip() or fallback, " ".join(file.description.split()), path, text)
 
 
-def _folders_in(place: Path, within: Boundary) -> list[Path]:
+def folders_in(place: Path, within: Boundary) -> list[Path]:
+    """Return the folders in a folder; links lead to folders within the boundary only."""
     try:
         return [path for name in names_in(place, within=within) if _is_inside(path := place / name, within)]
-    except OSError:
+    except (OSError, ValueError):
         return []
-
-
-def _links_in(place: Path) -> list[Path]:
-    return [path for path in place.iterdir() if path.is_symlink()]
 
 
 def _is_inside(place: Path, within: Boundary) -> bool:
@@ -276,7 +274,7 @@ def _skills_below(folder: Path, levels: int, seen: set[str], within: Boundary) -
     if definition_in(folder) is not None:
         yield folder
     elif levels > 0:
-        for below in _folders_in(folder, within):
+        for below in folders_in(folder, within):
             if not below.name.startswith(".") and below.name not in _SKIPPED_FOLDERS:
                 yield from _skills_below(below, levels - 1, seen, within)
 

@@ -56,15 +56,15 @@ def unpriced_models(budget: Budget, models: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reservation:
-    """The price of an active trial, None while no price is known; ``settle`` gives it back."""
+    """The reserved price of an active trial, None while no price is known; ``settle`` releases it."""
 
     price: Spending | None
     _settle: Callable[[Reservation, bool], None]
 
     def settle(self, *, lost: bool = False) -> None:
-        """Give the price back, for the calls of the trial are counted now; can be called twice.
+        """Release the price: the calls of the trial are counted now. Can be called twice.
 
-        The price of a ``lost`` trial stays out of reach: it may have been spent.
+        The price of a ``lost`` trial stays reserved: it may have been spent.
         """
         self._settle(self, lost)
 
@@ -75,9 +75,9 @@ NOTHING_RESERVED = Reservation(None, lambda reserved, lost: None)
 class Meter:
     """Counts the spending of a run; thread-safe.
 
-    ``cut`` is true when a call was left out for that reason. Runs of several models share the limits of one
-    meter: each has its own ``within`` that one. ``prices`` are those of the run's trials. ``refusal`` is why
-    no call of this run starts any more, whatever its limits are; active ones go on.
+    ``cut`` is true when a limit prevented a call. Runs of several models share the limits of one meter: each
+    run has a meter of its own ``within`` the shared one. ``prices`` are those of the run's trials.
+    ``refusal`` says why this run starts no more calls, regardless of its limits; active calls continue.
     """
 
     def __init__(self, budget: Budget, within: Meter | None = None) -> None:
@@ -141,7 +141,7 @@ class Meter:
             self._stop(f"{why}; give --max-tokens too")
 
     def carry(self, spent: Spending) -> None:
-        """Add what a run spent that goes on: its limits hold for both together."""
+        """Add the spending of the run that this one resumes: the limits apply to both together."""
         self._add(spent.tokens, spent.cost)
         if self._within is not None:
             self._within.carry(spent)
@@ -203,7 +203,8 @@ class Meter:
             elif others and (None in others if high is None else not self._fits([*others, high])):
                 return None
             else:
-                # Alone, one of a usual price must do: a single dear trial would end the run early.
+                # A trial that runs alone needs room for a usual price only:
+                # one expensive trial must not end the run.
                 reservation = Reservation(high, self._settle)
                 self._reserved.add(reservation)
                 return reservation
@@ -320,7 +321,7 @@ class MeteredExecutor(_Wrapping):
         return self._meter.cost
 
     def refuses(self) -> str:
-        """Return why no call starts any more, "" while calls do: asked before work that is left out then."""
+        """Return why no more calls start, "" while they do; the caller then leaves work out."""
         if not self.costs or self._meter.refusal or not self._meter.reason:
             return self._meter.refusal if self.costs else ""
         self._meter.cut = True
@@ -332,13 +333,13 @@ class MeteredExecutor(_Wrapping):
         Usage without a model is counted for the requested model.
         """
         if not self.costs:
-            request.asked()
+            request.on_prompt()
             return self._executor.execute(request, cancellation)
         meter = self._meter
         if self.refuses():
             raise BudgetExceededError(meter.reason)
         either = _Either(cancellation, meter.stopping)
-        request.asked()
+        request.on_prompt()
         if meter.refusal:
             # The journal could not note this call.
             raise BudgetExceededError(meter.refusal)
@@ -347,7 +348,7 @@ class MeteredExecutor(_Wrapping):
 
         def call() -> ExecutionResponse:
             try:
-                response = self._executor.execute(replace(request, paid=bill.note), either)
+                response = self._executor.execute(replace(request, on_answer=bill.note), either)
                 cut = either.requested
                 answer = replace(response, usage=_ascribed(response.usage, request.model))
                 if not cut:
@@ -399,7 +400,7 @@ class _Bill:
         """Store an answer as it arrives, and pass it on."""
         answer = replace(answer, usage=_ascribed(answer.usage, self._request.model))
         self._arrived.append(answer)
-        self._request.paid(answer)
+        self._request.on_answer(answer)
 
     def count(self, usage: Usage | None, *, must_report: bool = False) -> None:
         """Count the call's usage, unless that was done; when it returns, the meter has it."""
@@ -448,7 +449,7 @@ class Tally(_Wrapping):
                 self._arrived.setdefault(call, []).append(answer)
             self._keep(answer)
 
-        response = self._executor.execute(replace(request, paid=paid), cancellation)
+        response = self._executor.execute(replace(request, on_answer=paid), cancellation)
         with self._lock:
             answers = self._arrived.pop(call, [])
             if response.error or cancellation.requested:
@@ -473,7 +474,7 @@ def _ascribed(usage: Usage | None, model: str) -> Usage | None:
 
 
 class _Either:
-    """Cancelled when one of two is."""
+    """A cancellation that is requested when one of two others is."""
 
     def __init__(self, one: Cancellation, other: Cancellation) -> None:
         self._both = (one, other)
@@ -505,7 +506,7 @@ _MOST_TRIALS = 200
 
 
 class TrialPrices:
-    """The spending of trials by the ids of their tasks, and of them all. Thread-safe."""
+    """The spending of trials, by task id and of all together. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -513,7 +514,7 @@ class TrialPrices:
         self._by_task: dict[str, list[Spending]] = {}
 
     def add(self, task: str, spent: Spending) -> None:
-        """Note what a trial cost; one that cost nothing says nothing about others."""
+        """Record the cost of a trial; a trial without cost is ignored."""
         if not spent.anything:
             return
         with self._lock:

@@ -115,7 +115,7 @@ def call_bounded(call: Callable[[], ResultT], seconds: float, cancellation: Canc
     if cancellation.requested:
         raise CancelledRunError
     outcome: queue.SimpleQueue[_Returned[ResultT] | Exception] = queue.SimpleQueue()
-    _in_thread(lambda: outcome.put(_made(call)))
+    _in_thread(lambda: outcome.put(_result_of(call)))
     withdraw = cancellation.on_request(lambda: outcome.put(CancelledRunError()))
     try:
         found = outcome.get(timeout=seconds)
@@ -135,7 +135,7 @@ def start_call(call: Callable[[], ResultT], done: Callable[[ResultT | Exception]
     """Make a call in another thread and return immediately; ``done`` gets its result or error there."""
 
     def work() -> None:
-        found = _made(call)
+        found = _result_of(call)
         done(found.value if isinstance(found, _Returned) else found)
 
     _in_thread(work)
@@ -146,7 +146,7 @@ class _Returned(Generic[ResultT]):
         self.value = value
 
 
-def _made(call: Callable[[], ResultT]) -> _Returned[ResultT] | Exception:
+def _result_of(call: Callable[[], ResultT]) -> _Returned[ResultT] | Exception:
     try:
         return _Returned(call())
     except Exception as error:  # noqa: BLE001 - handed over to the caller

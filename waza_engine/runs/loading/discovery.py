@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from waza_engine.boundary import suite_boundary
@@ -118,29 +117,24 @@ def suites_in(directory: Path) -> list[Path]:
 
 
 def _once_each(found: Sequence[Path]) -> list[Path]:
-    if not any(path.suffix == ".json" for path in found):
-        return list(found)
-    tested: set[str] = set()
-    for path in found:
-        if path.suffix != ".json":
-            with contextlib.suppress(SuiteFileError):
-                tested.add(load_eval_file(path)[0].skill)
-    return [path for path in found if path.suffix != ".json" or not _tests_one_of(path, tested)]
+    tested = {_skill_of(path) for path in found if path.suffix != ".json"} - {None}
+    return [path for path in found if path.suffix != ".json" or _skill_of(path) not in tested]
 
 
-def _tests_one_of(path: Path, skills: Collection[str]) -> bool:
+def _skill_of(eval_file: Path) -> str | None:
+    """Return the skill that an eval file tests, None if the file cannot be read."""
     try:
-        return load_eval_file(path)[0].skill in skills
+        return load_eval_file(eval_file)[0].skill
     except SuiteFileError:
-        return False
+        return None
 
 
 def _testing_skill(skill: str) -> list[Path]:
     """Return the eval files below the working directory that test a skill."""
     by_skill: dict[str, list[Path]] = {}
     for eval_file in eval_files(Path()):
-        with contextlib.suppress(SuiteFileError):
-            by_skill.setdefault(load_eval_file(eval_file)[0].skill, []).append(eval_file)
+        if (tested := _skill_of(eval_file)) is not None:
+            by_skill.setdefault(tested, []).append(eval_file)
     if skill in by_skill:
         return _once_each(by_skill[skill])
     near = nearest(skill, by_skill)

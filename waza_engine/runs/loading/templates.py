@@ -1,9 +1,8 @@
 """Values in the prompts of a CSV dataset, written as Go templates: ``{{.Vars.language}}``, ``{{.TaskName}}``.
 
-The braces hold a value (a field, string, number or function), a condition (``if``, ``with``,
-``else``, ``end``) or a comment. ``{{-`` and ``-}}`` trim adjacent whitespace. Loops, variables, nested
-templates and formatting functions of Go are an error: a row has nothing to loop over, and its cells are
-strings.
+The braces hold a value (a field, string, number, function or pipeline), a condition (``if``, ``with``,
+``else``, ``end``) or a comment. ``{{-`` and ``-}}`` trim adjacent whitespace. Loops, variables and templates
+of Go are a clear error: a row has nothing to loop over.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 Value: TypeAlias = "str | int | float | bool | Mapping[str, Value] | None"
 Expression: TypeAlias = "Callable[[Scope], Value]"
@@ -24,9 +23,10 @@ _TOKEN = re.compile(
     |(?P<number>-?\d+(?:\.\d+)?(?![\w.]))
     |(?P<field>\$?(?:\.{IDENTIFIER})+(?![\w-])|\$(?![\w.])|\.(?![\w.]))
     |(?P<word>{IDENTIFIER}(?![\w-]))
-    |(?P<mark>[()])""",
+    |(?P<mark>[()|])""",
     re.VERBOSE,
 )
+_VERB = re.compile(r"%(?P<flags>[-+ 0#]*)(?P<width>\d*)(?P<precision>(?:\.\d+)?)(?P<verb>[a-zA-Z%])")
 
 
 class NotUnderstoodError(ValueError):
@@ -52,7 +52,7 @@ class Scope:
 def parse(text: str) -> Expression:
     """Return the expression. Raises ``NotUnderstoodError``."""
     tokens = _tokens(text)
-    expression = _command(tokens)
+    expression = _pipeline(tokens)
     if tokens:
         raise NotUnderstoodError(text)
     return expression
@@ -97,31 +97,44 @@ def _tokens(text: str) -> list[tuple[str, str]]:
     return tokens
 
 
-def _command(tokens: list[tuple[str, str]]) -> Expression:
-    """Take a value, or a function with its arguments, from the reversed tokens."""
-    kind, first = tokens[-1] if tokens else ("", "")
+def _pipeline(tokens: list[tuple[str, str]]) -> Expression:
+    expression = _command(tokens, None)
+    while tokens and tokens[-1] == ("mark", "|"):
+        tokens.pop()
+        expression = _command(tokens, expression)
+    return expression
+
+
+def _command(tokens: list[tuple[str, str]], piped: Expression | None) -> Expression:
+    if not tokens:
+        raise NotUnderstoodError("")
+    kind, first = tokens[-1]
     if kind == "word" and first in _FUNCTIONS:
         tokens.pop()
         arguments = list(_operands(tokens))
+        if piped is not None:
+            arguments.append(piped)
         function, least = _FUNCTIONS[first]
         if len(arguments) < least:
             raise NotUnderstoodError(first)
         return lambda scope: function(scope, arguments)
     operands = list(_operands(tokens))
-    if len(operands) != 1:
+    if len(operands) != 1 or piped is not None:
         raise NotUnderstoodError(first)
     return operands[0]
 
 
-def _operands(tokens: list[tuple[str, str]]) -> Iterator[Expression]:
-    while tokens and tokens[-1] != ("mark", ")"):
+def _operands(tokens: list[tuple[str, str]]) -> list[Expression]:
+    operands: list[Expression] = []
+    while tokens and tokens[-1] not in (("mark", "|"), ("mark", ")")):
         kind, text = tokens.pop()
         if kind == "mark":
-            yield _command(tokens)
+            operands.append(_pipeline(tokens))
             if not tokens or tokens.pop() != ("mark", ")"):
                 raise NotUnderstoodError(text)
         else:
-            yield _operand(kind, text)
+            operands.append(_operand(kind, text))
+    return operands
 
 
 def _operand(kind: str, text: str) -> Expression:
@@ -135,7 +148,7 @@ def _operand(kind: str, text: str) -> Expression:
     if text in constants:
         return _constant(constants[text])
     if text in _FUNCTIONS:
-        return _command([("word", text)])
+        return _command([("word", text)], None)
     raise NotUnderstoodError(text)
 
 
@@ -200,6 +213,17 @@ def _ne(scope: Scope, arguments: Sequence[Expression]) -> Value:
     return _comparable(first, second) and first != second
 
 
+def _ordered(compare: Callable[[float | str, float | str], bool]) -> _Function:
+    def function(scope: Scope, arguments: Sequence[Expression]) -> Value:
+        first, second = _values(scope, arguments[:2])
+        _comparable(first, second)
+        if not isinstance(first, str | int | float) or not isinstance(second, str | int | float):
+            raise ValueFault("only texts and numbers have an order")
+        return compare(first, second)
+
+    return function
+
+
 def _comparable(one: Value, other: Value) -> bool:
     kinds = (isinstance(one, str), isinstance(one, bool)), (isinstance(other, str), isinstance(other, bool))
     if kinds[0] != kinds[1] or isinstance(one, Mapping) or isinstance(other, Mapping):
@@ -207,6 +231,15 @@ def _comparable(one: Value, other: Value) -> bool:
             "values of different kinds are compared; cells of a dataset are texts: quote the other side"
         )
     return True
+
+
+def _len(scope: Scope, arguments: Sequence[Expression]) -> Value:
+    value = arguments[0](scope)
+    if isinstance(value, str):
+        return len(value.encode())
+    if isinstance(value, Mapping):
+        return len(value)
+    raise ValueFault("`len` counts a text or `.Vars`")
 
 
 def _index(scope: Scope, arguments: Sequence[Expression]) -> Value:
@@ -220,13 +253,67 @@ def _index(scope: Scope, arguments: Sequence[Expression]) -> Value:
     return block
 
 
+def _print(scope: Scope, arguments: Sequence[Expression]) -> Value:
+    parts: list[str] = []
+    before: Value = ""
+    for value in _values(scope, arguments):
+        # Go puts a space between two operands when neither is a string.
+        if parts and not isinstance(value, str) and not isinstance(before, str):
+            parts.append(" ")
+        parts.append(printed_value(value))
+        before = value
+    return "".join(parts)
+
+
+def _println(scope: Scope, arguments: Sequence[Expression]) -> Value:
+    return " ".join(printed_value(value) for value in _values(scope, arguments)) + "\n"
+
+
+def _printf(scope: Scope, arguments: Sequence[Expression]) -> Value:
+    template, *values = _values(scope, arguments)
+    if not isinstance(template, str):
+        raise ValueFault("`printf` starts with a text")
+    waiting = list(values)
+
+    def fill(found: re.Match[str]) -> str:
+        verb = found["verb"]
+        if verb == "%":
+            return "%"
+        if not waiting:
+            raise ValueFault(f"`printf` has no value for `{found[0]}`")
+        value = waiting.pop(0)
+        form = f"%{found['flags']}{found['width']}{found['precision']}"
+        if verb in "sv":
+            return f"{form}s" % printed_value(value)
+        if verb == "q":
+            return f"{form}s" % json.dumps(printed_value(value), ensure_ascii=False)
+        if verb in "dxXo" and isinstance(value, int):
+            return (form + verb) % value
+        if verb in "feEgG" and isinstance(value, int | float):
+            return (form + verb) % value
+        raise ValueFault(f"`printf` cannot write {printed_value(value)!r} as `{found[0]}`")
+
+    text = _VERB.sub(fill, template)
+    if waiting:
+        raise ValueFault("`printf` has more values than its text asks for")
+    return text
+
+
 _FUNCTIONS: dict[str, tuple[_Function, int]] = {
     "and": (_and, 1),
     "or": (_or, 1),
     "not": (_not, 1),
     "eq": (_eq, 2),
     "ne": (_ne, 2),
+    "lt": (_ordered(lambda one, other: cast("float", one) < cast("float", other)), 2),
+    "le": (_ordered(lambda one, other: cast("float", one) <= cast("float", other)), 2),
+    "gt": (_ordered(lambda one, other: cast("float", one) > cast("float", other)), 2),
+    "ge": (_ordered(lambda one, other: cast("float", one) >= cast("float", other)), 2),
+    "len": (_len, 1),
     "index": (_index, 2),
+    "print": (_print, 0),
+    "println": (_println, 0),
+    "printf": (_printf, 1),
 }
 
 
@@ -234,11 +321,7 @@ _BLANKS = " \t\r\n"
 _QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"|`[^`]*`')
 _COMMENT = re.compile(r"\{\{(-[ \t\r\n]+)?/\*.*?\*/([ \t\r\n]+-)?\}\}", re.DOTALL)
 _WORD = re.compile(IDENTIFIER)
-_REFUSED = frozenset(
-    {"range", "define", "template", "block", "break", "continue"}
-    | {"len", "lt", "le", "gt", "ge", "print", "println", "printf"}
-)
-"""Words of Go's templates that are not supported."""
+_REFUSED = frozenset({"range", "define", "template", "block", "break", "continue"})
 
 
 class TemplateError(ValueError):

@@ -1,12 +1,13 @@
 """Find the affected tasks: those whose answers or verdicts may have changed, since a commit or their results.
 
 A task is affected when the suite defines it differently than before, or when a file that it reads
-(``deciding_files.py``) was changed, added or deleted. All tasks are affected when the suite of then could not
-be read. Changed files are those that git reports since the commit, or since the merge base if the current
+(``deciding_files.py``) was changed, added or deleted. All tasks are affected when the earlier suite cannot be
+read. Changed files are those that git reports since the commit, or since the merge base if the current
 commit does not descend from it.
 
-Since a task's newest result (``outdated``), it also is when the executor or model differs, and when there is
-none: the record of a run has the digests of the files that decided it, and the contents of most.
+Compared with its newest result (``outdated_tasks``), a task is also affected when the executor or model
+differs, and without a result: the record of a run has the digests of the files that decided it, and the
+contents of most.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Affected:
-    """The affected tasks, ``of`` so many, and whether the trigger prompts are affected.
+    """The affected tasks out of ``of`` selected ones, and whether the trigger prompts are affected.
 
     ``commit`` is the full hash of the base commit. ``warnings`` name paths that git does not cover.
     """
@@ -75,7 +76,7 @@ class Affected:
         return {"commit": self.commit, "tasks": len(self.tasks), "of": self.of}
 
 
-def affected(
+def affected_tasks(
     suite: Suite,
     tasks: Sequence[SelectedTask],
     settings: RunSettings,
@@ -92,7 +93,9 @@ def affected(
     changes = changed_since(suite.path, commit)
     before = suite_before(settings, FilesBefore(changes), build)
     reading = _Reading(suite, changes, written_folders(settings, suite.directory, project))
-    found = tuple(task for task in tasks if _is_other(task, before, suite, project) or reading.of_task(task))
+    found = tuple(
+        task for task in tasks if _is_redefined(task, before, suite, project) or reading.of_task(task)
+    )
     tries = bool(settings.prompts) or not settings.limited
     triggers = tries and _triggers(suite, before, reading, changes)
     if not found and not triggers:
@@ -102,7 +105,9 @@ def affected(
     return Affected(changes.commit, found, len(tasks), triggers, tuple(reading.warnings()))
 
 
-def _is_other(task: SelectedTask, before: SuiteBefore | None, suite: Suite, project: ProjectConfig) -> bool:
+def _is_redefined(
+    task: SelectedTask, before: SuiteBefore | None, suite: Suite, project: ProjectConfig
+) -> bool:
     then = None if before is None else before.of(task)
     return then is None or then != deciding_parts_of(task, suite, project)
 
@@ -126,7 +131,7 @@ class _Reading:
         self._skills = suite_skills(suite)
         self._agent = AgentSetup(suite, "", self._skills)
         self._gone = frozenset(path for path in changes.paths if not path.exists())
-        self._reads = DecidingFiles(suite, self._agent, self._was_there)
+        self._reads = DecidingFiles(suite, self._agent, self._existed)
         own = OwnFiles(suite)
         # The files of the suite are compared by their meaning.
         self._paths = [path for path in changes.paths if path not in own]
@@ -167,10 +172,10 @@ class _Reading:
 
     def _has_changed(self, place: Path) -> bool:
         if place not in self._known:
-            self._known[place] = self._looked_at(place)
+            self._known[place] = self._check_changed(place)
         return self._known[place]
 
-    def _looked_at(self, place: Path) -> bool:
+    def _check_changed(self, place: Path) -> bool:
         if not self._changes.covers(place):
             self._unseen[place] = None
         if self._changes.place(place) is not None:
@@ -186,7 +191,7 @@ class _Reading:
             if path.name == SKILL_FILE or path.name.endswith(AGENT_SUFFIX)
         )
 
-    def _was_there(self, place: Path) -> bool:
+    def _existed(self, place: Path) -> bool:
         """Return whether a path exists, or was deleted since the commit."""
         if place.exists():
             return True
@@ -235,9 +240,9 @@ def deciding_parts_of(task: SelectedTask, suite: Suite, project: ProjectConfig) 
 def task_key(
     source: SuiteTask, task: TrialTask, suite: Suite, program_timeout_seconds: float
 ) -> dict[str, Any]:
-    """Return it as JSON: equal for two suites that cannot make a difference to the task.
+    """Return everything that decides the results of a task, as JSON: two suites are compared by it.
 
-    ``suite`` is as the options of a run want it, and ``task`` has the graders that the run takes.
+    ``suite`` has the options of the run applied, and ``task`` its selected graders.
     """
     return {
         "suite": suite_key(suite),
@@ -255,7 +260,7 @@ def suite_key(suite: Suite) -> dict[str, Any]:
     return deciding_values(suite.spec.model_dump(mode="json", exclude={"tasks", "graders", "metrics"}))
 
 
-def outdated(
+def outdated_tasks(
     suite: Suite, tasks: Sequence[SelectedTask], settings: RunSettings, build: Build
 ) -> list[SelectedTask]:
     """Return the tasks that are outdated, in their order. ``build`` is as for ``select``."""
@@ -298,7 +303,7 @@ class _Since:
         # The suite is compared by its meaning, not by its digests.
         then = self._by_task(self._recorded, tasks)
         now = self._by_task(current_inputs(self._suite, tasks), tasks)
-        before, today = self._said()
+        before, today = self._definitions()
         found: set[str] = set()
         for task in tasks:
             name = task.source.id
@@ -318,7 +323,7 @@ class _Since:
             for name, digest in then.items()
         )
 
-    def _said(self) -> tuple[SuiteBefore | None, SuiteBefore | None]:
+    def _definitions(self) -> tuple[SuiteBefore | None, SuiteBefore | None]:
         """Return the suite's old and new definitions, from masked texts where they differ."""
         old: dict[Path, str] = {}
         new: dict[Path, str] = {}

@@ -101,11 +101,11 @@ class TaskCache:
         self._reads: tuple[AgentSetup, DecidingFiles] | None = None
 
     def key(self, source: SuiteTask, task: TrialTask, context: RunContext) -> str | None:
-        """Return the key of a task as it would run now, None when its result must not be kept."""
+        """Return the key of a task as it would run now, None when its result must not be cached."""
         # Replaying is immediate, and its recording may be the newest results, which change with every run.
         if source.task is None or not task.graded or replays(self._executor):
             return None
-        if not self._cacheable(task):
+        if not self._is_cacheable(task):
             return None
         document = {
             "format": _FORMAT,
@@ -126,26 +126,26 @@ class TaskCache:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def get(self, key: str) -> TaskOutcome | None:
-        """Return the kept result of a task, marked as such."""
+        """Return the cached result of a task, marked as cached."""
         place = self._directory / f"{key}.json"
         try:
             entry: object = json.loads(read_bytes(place, LONGEST_BYTES, within=self._within))
         except (OSError, ValueError, RecursionError):
             return None
         task = cast("Block", entry).get("task") if isinstance(entry, Mapping) else None
-        # It cost nothing this time.
+        # A cached result costs nothing.
         return replace(task_of(cast("Block", task)), cached=True) if isinstance(task, Mapping) else None
 
     def put(self, key: str, outcome: TaskOutcome) -> None:
-        """Keep a result, when it may be kept."""
-        if not _final(outcome):
+        """Store a result if it is final."""
+        if not _is_final(outcome):
             return
         entry = {"waza_engine_cache": _FORMAT, "task": task_document(outcome)}
         with contextlib.suppress(OSError, ResultsError, ValueError):
             keep_out_of_git(self._directory, within=self._within)
             write_atomically(self._directory / f"{key}.json", encoded(entry), within=self._within)
 
-    def _cacheable(self, task: TrialTask) -> bool:
+    def _is_cacheable(self, task: TrialTask) -> bool:
         inputs = task.spec.inputs
         return not inputs.repos and all(
             built.grader is not None and not built.grader.reviewed for built in task.all_graders
@@ -210,7 +210,7 @@ def _is_entry(path: Path) -> bool:
         return False
 
 
-def _final(outcome: TaskOutcome) -> bool:
+def _is_final(outcome: TaskOutcome) -> bool:
     """Return whether the result is final: no error, no limit, no pending review."""
     return (
         outcome.status in ("passed", "failed")

@@ -58,8 +58,8 @@ class Pass:
 class Findings:
     """The results so far; one thread adds to them. ``duration_ms`` is the pass's wall clock.
 
-    ``unjudged`` are the answers to trigger prompts that were sent, and not tried to their end, by prompt.
-    Each is answered in its own thread.
+    ``unjudged`` are the answers so far to trigger prompts without a result, by prompt; each prompt has its
+    own thread.
     """
 
     tasks: dict[int, TaskOutcome] = field(default_factory=dict[int, TaskOutcome])
@@ -79,11 +79,11 @@ class Findings:
 class Handling:
     """How the tasks of a pass are executed and stored.
 
-    ``on_task`` is called as each is finished, and returns it as it stays in memory; ``on_trial`` with the id
-    of an active one for each trial that is finished or has an answer (from any thread); ``on_trigger`` as
-    each trigger prompt was tried; ``on_asked`` with the id and number of a trial whose agent is paid, as it
-    is asked, ``on_sent`` with a trigger prompt whose agent is paid (both from any thread).
-    ``earlier`` are kept trials of a pass by task id, ``earlier_triggers`` kept trigger prompts.
+    ``on_task`` is called with each finished task, and returns it in the form that stays in memory.
+    ``on_trial`` is called with each finished or answered trial of an active task, ``on_trigger`` with the
+    result of each trigger prompt, ``on_asked`` and ``on_sent`` when a paid agent is asked in a trial or gets
+    a trigger prompt; all but ``on_task`` from any thread. ``earlier`` are the reused trials of a pass by task
+    id, ``earlier_triggers`` the reused trigger prompts.
     """
 
     backend: BackendFactory
@@ -224,7 +224,7 @@ class _PromptPrices:
             self.settle(prompt)
 
     def reserve(self, prompt: str) -> Budget:
-        """Wait until a prompt fits into the limits, or is refused; return the most that it may spend."""
+        """Wait until a prompt fits into the limits, or is refused; return its budget."""
         if not self._context.executor.costs:
             return Budget()
         reservation = self._meter.reserve_when_it_fits(_PROMPTS, self._context.cancellation)
@@ -240,7 +240,7 @@ class _PromptPrices:
         self._spent.setdefault(prompt, []).append(answer)
 
     def settle(self, prompt: str, *, lost: bool = False) -> None:
-        """Give the price of a prompt back; that of a ``lost`` one stays out of reach."""
+        """Release the reserved price of a prompt; that of a ``lost`` one stays reserved."""
         answers = self._spent.pop(prompt, ())
         cost = total_cost(answer.cost for answer in answers if answer.cost is not None)
         self._meter.prices.add(_PROMPTS, Spending(sum(tokens_of(answer.usage) for answer in answers), cost))
@@ -295,7 +295,7 @@ def unknown_metrics(asked: Iterable[Metric]) -> list[str]:
 
 
 def untested_metrics(asked: Iterable[Metric]) -> list[str]:
-    """Return a warning for the metric that would decide, were there trigger prompts."""
+    """Return a warning when ``trigger_accuracy`` has a threshold and there are no trigger prompts."""
     return [
         f"`{metric.name}` is not computed, and its threshold decides nothing: "
         "there is no `trigger_tests.yaml` beside the eval file"

@@ -37,7 +37,7 @@ from waza_engine.scoring.tasks import TrialStatus, composite, task_statistics, t
 
 ENDED_BEFORE = "the run ended before"
 _RUNAWAY = 4
-"""A trial or a trigger prompt that is executed elsewhere ends when it spends so many times its price."""
+"""A trial or trigger prompt on a cluster ends when it spends this many times its price."""
 STOPPED_EARLY = "`fail_fast`: a task before it did not pass"
 FoundT = TypeVar("FoundT")
 
@@ -66,7 +66,7 @@ class _ActiveTask:
 
 
 class TaskRunner:
-    """Runs the tasks of a pass and reports events. Call only ``run``, once; it does the rest."""
+    """Runs the tasks of a pass and reports events. Call ``run`` once, then ``unfinished`` if it raised."""
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class TaskRunner:
                     self._start_work()
                 position, outcome = self._finished.popleft()
                 yield position, outcome
-                # It holds the transcripts of its trials.
+                # Free the transcripts of its trials.
                 self._by_position.pop(position, None)
         finally:
             withdraw()
@@ -238,7 +238,7 @@ class TaskRunner:
         context, source = self._context, active.selected.source
         if self._cache is not None:
             active.cache_key = self._cache.key(source, active.task, context)
-            # A run that goes on keeps its own trials, and those that it retries are not what the cache has.
+            # A resumed run keeps its own trials, and the cache must not replace those that it retries.
             usable = active.cache_key is not None and not context.settings.resume
             if usable and (found := self._cache.get(active.cache_key or "")) is not None:
                 # The task's name may have changed; its prompt has not.
@@ -273,7 +273,7 @@ class TaskRunner:
         if not self._costs:
             return NOTHING_RESERVED
         found = agent.meter.reserve(active.selected.source.id)
-        # A free agent answers at the limit as well, and its judges are refused.
+        # A free agent still answers at the limit; its judges are refused.
         return NOTHING_RESERVED if found is None and agent.reason and not agent.costs else found
 
     def _start_trial(self, active: _ActiveTask, reservation: Reservation) -> None:
@@ -338,7 +338,7 @@ class TaskRunner:
             self._report_trial(active.selected.source.id, ended)
             if len(active.trials) < self._context.trials:
                 self._on_trial(active.selected.source.id, ended)
-        # They end in any order.
+        # Trials end in any order.
         active.trials.sort(key=lambda trial: trial.number)
         self._end_when_done(active)
 
@@ -402,7 +402,7 @@ class TaskRunner:
         return conclude_task(outcome, self._context.suite.spec.config.executor)
 
     def _report_task(self, outcome: TaskOutcome, concluded: TaskConclusion, unreported: int) -> None:
-        """Report a task's outcome; ``untold`` of its trials were not reported as ended and will not run."""
+        """Report a task's outcome; ``unreported`` is how many trials will not run."""
         score = outcome.statistics.avg_weighted_score if outcome.statistics else None
         # A failed hook is written as a failure, as upstream does; no answer was graded.
         broke = concluded.verdict == "errored"

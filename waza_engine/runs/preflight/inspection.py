@@ -26,7 +26,7 @@ from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.runs.trials.selection import SelectedTask
 
 
-def inspected(
+def inspect_suite(
     suite: Suite, tasks: Sequence[SelectedTask], *, judge: str, loads_skills: bool
 ) -> list[Finding]:
     """Return the problems that prevent these tasks.
@@ -34,14 +34,14 @@ def inspected(
     ``judge`` is the name of the executor that is asked to judge if it has no model, else ``""``;
     ``loads_skills`` says whether the agent uses skills at all.
     """
-    found = [*_skills(suite, tasks, loads_skills=loads_skills)]
+    found = [*_skill_findings(suite, tasks, loads_skills=loads_skills)]
     for task in tasks:
-        found += _of_task(suite, task)
+        found += _task_findings(suite, task)
     if judge:
-        found += _judge(suite, tasks, judge)
+        found += _judge_findings(suite, tasks, judge)
     if suite.spec.hooks.before_run or suite.spec.hooks.before_task:
-        found = [_left_to_hooks(finding) for finding in found]
-    return [*_places(suite), *dict.fromkeys(found)]
+        found = [_softened_for_hooks(finding) for finding in found]
+    return [*_results_findings(suite), *dict.fromkeys(found)]
 
 
 def unseen_skills(
@@ -86,7 +86,7 @@ def useless_turns(tasks: Sequence[SelectedTask], executor: Executor | None) -> I
             yield Finding("task.turns", "invalid", source, f"`{name}` has several turns: {why}", remedy, name)
 
 
-def _places(suite: Suite) -> Iterator[Finding]:
+def _results_findings(suite: Suite) -> Iterator[Finding]:
     try:
         check_results_writable(suite.directory)
     except ResultsError as error:
@@ -99,7 +99,7 @@ def _places(suite: Suite) -> Iterator[Finding]:
         )
 
 
-def _skills(suite: Suite, tasks: Sequence[SelectedTask], *, loads_skills: bool) -> Iterator[Finding]:
+def _skill_findings(suite: Suite, tasks: Sequence[SelectedTask], *, loads_skills: bool) -> Iterator[Finding]:
     of_suite, source = suite_skills(suite), str(suite.path)
     try:
         check_required(suite, of_suite)
@@ -131,7 +131,7 @@ def _has(found: SkillSet, name: str) -> bool:
     )
 
 
-def _of_task(suite: Suite, task: SelectedTask) -> Iterator[Finding]:
+def _task_findings(suite: Suite, task: SelectedTask) -> Iterator[Finding]:
     source = str(task.source.path)
     if task.source.task is None or task.trial is None:
         if task.source.error:
@@ -167,7 +167,7 @@ def _of_task(suite: Suite, task: SelectedTask) -> Iterator[Finding]:
             )
 
 
-def _judge(suite: Suite, tasks: Sequence[SelectedTask], executor: str) -> Iterator[Finding]:
+def _judge_findings(suite: Suite, tasks: Sequence[SelectedTask], executor: str) -> Iterator[Finding]:
     names = {
         built.name
         for task in tasks
@@ -187,7 +187,7 @@ def _judge(suite: Suite, tasks: Sequence[SelectedTask], executor: str) -> Iterat
         )
 
 
-def _left_to_hooks(finding: Finding) -> Finding:
+def _softened_for_hooks(finding: Finding) -> Finding:
     made_by_hooks = finding.code.startswith(("skill.", "resource.", "instruction.", "context.", "prompt."))
     if finding.code == "grader.unavailable" or made_by_hooks:
         return replace(
@@ -250,15 +250,17 @@ def pass_preflight(
     results are also written to another directory, ``triggers`` that trigger prompts are tried. Raises
     ``SuiteError`` for what would be paid in vain.
     """
-    found = inspected(suite, tasks, judge="" if judges.has_model else judges.name, loads_skills=agent.costs)
+    found = inspect_suite(
+        suite, tasks, judge="" if judges.has_model else judges.name, loads_skills=agent.costs
+    )
     found += unseen_skills(suite, tasks, blindness_to_skills(agent), triggers=triggers)
     found += useless_turns(tasks, agent)
     costs = agent.costs or judges.costs
     stopping = [finding for finding in found if costs and _stops(finding, kept=kept)]
     if stopping:
-        raise SuiteError(*_in_words(stopping))
+        raise SuiteError(*_sentences(stopping))
     warnings = [f"{finding.message}; {finding.remediation}" for finding in found if finding.warns]
-    return warnings + _ignored(suite, tasks)
+    return warnings + _ignored_fixtures(suite, tasks)
 
 
 def check_reachable(suite: Suite, *executors: Executor) -> None:
@@ -271,7 +273,7 @@ def check_reachable(suite: Suite, *executors: Executor) -> None:
                 raise SuiteError(f"{suite.path}: {error}.") from None
 
 
-def _ignored(suite: Suite, tasks: Sequence[SelectedTask]) -> list[str]:
+def _ignored_fixtures(suite: Suite, tasks: Sequence[SelectedTask]) -> list[str]:
     """Return a warning about fixtures that git ignores: they are here, and in no other checkout."""
     hooks, config = suite.spec.hooks, suite.spec.config
     if hooks.before_run or hooks.before_task:
@@ -301,7 +303,7 @@ def _stops(finding: Finding, *, kept: bool) -> bool:
     return finding.state == "invalid"
 
 
-def _in_words(findings: Sequence[Finding]) -> list[str]:
+def _sentences(findings: Sequence[Finding]) -> list[str]:
     shown = [f"{finding.sentence}." for finding in findings[:_SHOWN]]
     if len(findings) > _SHOWN:
         shown.append(f"{len(findings) - _SHOWN} more; `waza-engine preflight` lists them all.")

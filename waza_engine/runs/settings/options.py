@@ -20,7 +20,7 @@ from waza_engine.results.record import RunHeader
 from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask
 from waza_engine.runs.settings.table import RETRIES, RunSettings, Setting, setting_rows
 from waza_engine.scoring.statistics import BOOTSTRAP_SEED
-from waza_engine.spec.eval_config import EvalConfig, Provider
+from waza_engine.spec.eval_config import Provider
 from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spec.loading import find_project_config, load_project_config
 from waza_engine.spec.problems import SuiteFileError
@@ -30,7 +30,7 @@ from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
 def given_settings(settings: RunSettings) -> dict[str, object]:
     """Return the options that the suite may omit then: keys of ``config`` and their values."""
-    return _given(
+    return _without_none(
         {
             "executor": settings.executor,
             "trials_per_task": settings.trials,
@@ -67,7 +67,7 @@ def with_options(suite: Suite, settings: RunSettings, project: ProjectConfig) ->
         "timeout_seconds": settings.timeout_seconds,
         "fail_fast": settings.fail_fast,
     }
-    spec = suite.spec.model_copy(update={"config": config.model_copy(update=_given(changes))})
+    spec = suite.spec.model_copy(update={"config": config.model_copy(update=_without_none(changes))})
     if settings.baseline is not None:
         spec = spec.model_copy(update={"baseline": settings.baseline})
     suite = replace(suite, spec=spec, tasks=tuple(_task(task, settings) for task in suite.tasks))
@@ -149,7 +149,7 @@ def _task(task: SuiteTask, settings: RunSettings) -> SuiteTask:
     return replace(task, task=task.task.model_copy(update=changes)) if changes else task
 
 
-def _given(changes: dict[str, Any]) -> dict[str, Any]:
+def _without_none(changes: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in changes.items() if value is not None}
 
 
@@ -246,21 +246,15 @@ def run_header(
                 "resumed": resumed,
                 "shard": shard,
                 "graders_of": len(grader_names) if settings.graders else None,
-                **_executor_settings(config),
+                "provider": None if config.provider is None else _provider(config.provider),
+                "workspace_tools": list(config.workspace_tools),
+                "adapter": config.adapter,
+                "recording": config.recording,
                 "versions": _versions(library),
             }
         )
         | {"inject_skill_body": config.inject_skill_body, "bootstrap_seed": BOOTSTRAP_SEED},
     )
-
-
-def _executor_settings(config: EvalConfig) -> Mapping[str, Any]:
-    return {
-        "provider": None if config.provider is None else _provider(config.provider),
-        "workspace_tools": list(config.workspace_tools),
-        "adapter": config.adapter,
-        "recording": config.recording,
-    }
 
 
 def _provider(provider: Provider) -> Mapping[str, Any]:

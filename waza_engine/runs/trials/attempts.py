@@ -48,10 +48,10 @@ class Attempt:
         return Attempt(replace(outcome, other_usage=spent), again)
 
 
-def attempted(
+def with_retries(
     attempt: Callable[[Attempt | None], Attempt], most: int, cancellation: Cancellation
 ) -> TrialOutcome:
-    """Return the outcome after at most ``most`` attempts; each gets the one before it.
+    """Return the outcome of at most ``most`` attempts; each gets the earlier ones as one.
 
     Raises ``CancelledRunError``, in a pause too: with the attempts so far as an ``InterruptedTrialError``.
     """

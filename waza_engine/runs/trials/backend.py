@@ -1,7 +1,7 @@
-"""The one place where trials are handed out and their outcomes come back.
+"""The interface through which a run executes its trials, and its implementation with threads.
 
 A run hands a ``TrialBackend`` one request after another, as many at a time as it has room for.
-``ThreadBackend`` carries them out in threads of this process. Hooks of tasks and trigger prompts go the same
+``ThreadBackend`` executes them in threads of this process. Hooks of tasks and trigger prompts go the same
 way; a call for one of these ends when it has ended.
 """
 
@@ -31,7 +31,7 @@ class LostTrialError(Exception):
 
 
 class BackendError(SuiteError):
-    """No trial can be executed any more: the run ends here, and what is finished is kept."""
+    """No more trials can be executed: the run ends, and finished results are stored."""
 
 
 class TrialBackend(Protocol):

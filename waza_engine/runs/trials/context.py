@@ -61,7 +61,7 @@ class RunContext:
         """Return a function that stores paid answers of an executor, for a trial or trigger prompt."""
         place = ArrivedAnswer(by, task=task, trial=trial, prompt=prompt, baseline=self.baseline)
         return (
-            (lambda answer: self.keep_answer(arrived(answer, place, self.model)))
+            (lambda answer: self.keep_answer(arrived_answer(answer, place, self.model)))
             if executor.costs
             else ignore
         )
@@ -76,7 +76,7 @@ class RunContext:
         return outputs[min(trial, len(outputs)) - 1] if outputs else None
 
 
-def arrived(answer: PaidAnswer, place: ArrivedAnswer, model: str = "") -> ArrivedAnswer:
+def arrived_answer(answer: PaidAnswer, place: ArrivedAnswer, model: str = "") -> ArrivedAnswer:
     """Return an answer as a journal stores it; ``place`` has its author and its trial."""
     return replace(
         place,

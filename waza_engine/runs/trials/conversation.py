@@ -156,8 +156,8 @@ def converse(
             session = first.session if turn == 1 else talk.session
             waiting = partner.waiting if isinstance(partner, FollowUps) else 0
             arrived: list[PaidAnswer] = []
-            paid = partial(_note, arrived, first.paid)
-            request = replace(first, prompt=prompt, session=session, follow_ups=waiting, paid=paid)
+            paid = partial(_note, arrived, first.on_answer)
+            request = replace(first, prompt=prompt, session=session, follow_ups=waiting, on_answer=paid)
             started, took_ms = time.monotonic(), None
             try:
                 response = execute(executor, request, cancellation)

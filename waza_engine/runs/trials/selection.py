@@ -31,7 +31,7 @@ class SelectedTask:
 
 
 _List = tuple[Sequence[GraderEntry], tuple[BuiltGrader, ...], list[str]]
-"""Entries, held so that no other gets their identity; their graders, and warnings about them."""
+"""Entries (referenced, so that their ids stay unique), their graders, and warnings about them."""
 
 
 def select(
@@ -115,7 +115,7 @@ def select(
 
 
 def ungraded(tasks: Sequence[SelectedTask]) -> tuple[SelectedTask, ...]:
-    """Return the tasks as they are when only answers are wanted: no grader of any kind."""
+    """Return the tasks without graders of any kind, for a run that only records answers."""
     return tuple(
         replace(
             task,

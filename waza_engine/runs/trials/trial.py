@@ -1,6 +1,6 @@
 """One trial of a task: a fresh workspace, the conversation, the graders.
 
-Tried again when it failed and may be.
+A failed trial may be retried.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ from waza_engine.runs.grading.judging import ExecutorJudge
 from waza_engine.runs.grading.recorded_verdicts import without_workspace
 from waza_engine.runs.limits.budget import Tally
 from waza_engine.runs.limits.cancellation import CancelledRunError
-from waza_engine.runs.trials.attempts import Attempt, InterruptedTrialError, attempted
-from waza_engine.runs.trials.context import RunContext, TrialRequest, arrived
+from waza_engine.runs.trials.attempts import Attempt, InterruptedTrialError, with_retries
+from waza_engine.runs.trials.context import RunContext, TrialRequest, arrived_answer
 from waza_engine.runs.trials.conversation import Conversation, FollowUps, ModelResponder, converse
 from waza_engine.scoring.cost import Spending, cost_of, tokens_of, total_cost
 from waza_engine.scoring.tasks import trial_status
@@ -142,15 +142,15 @@ def run_trial(
     ``tell`` gets answers, tool calls as they begin, and warnings, which begin with ``warning: ``. ``keep``
     gets the trial before its answer is graded, as it would be if it were cut off now.
 
-    A failed one is retried, and one whose error may be transient. The usage of earlier attempts stays
-    counted. An attempt that was cut off by the run's limit or end does not replace one that was finished.
+    Failed trials are retried, and trials with a transient error. The usage of earlier attempts is included.
+    An attempt that was cut off by the run's limit or end does not replace one that was finished.
     Raises ``CancelledRunError``: an ``InterruptedTrialError`` when there is an answer already.
     """
     kept: list[Path] = []
     trial = _Trial(task, request, context, tell, lambda cut: keep(_with_cost(cut, context)), kept)
     spent, named = request.attempt - 1, ""
     try:
-        outcome = attempted(
+        outcome = with_retries(
             lambda before: _attempt(replace(trial, before=before)),
             max(1, context.suite.spec.config.max_attempts - spent),
             context.cancellation,
@@ -198,7 +198,9 @@ def _attempt(trial: _Trial) -> Attempt:
                 trial.kept.append(workspace.directory)
             for warning in workspace.warnings:
                 trial.warn(warning)
-            return _in_workspace(trial, workspace)
+            executor = trial.context.executor.name
+            with mocked_commands(suite, spec, workspace.directory, executor) as commands:
+                return _in_workspace(trial, workspace, commands)
     except WorkspaceError as error:
         took = round((time.monotonic() - started) * 1000)
         return Attempt(TrialOutcome(trial.request.trial, "error", None, error=str(error), duration_ms=took))
@@ -212,23 +214,17 @@ def _check_partner(spec: TaskFile, executor: Executor) -> None:
         )
 
 
-def _in_workspace(trial: _Trial, workspace: Workspace) -> Attempt:
-    suite, executor = trial.context.suite, trial.context.executor.name
-    with mocked_commands(suite, trial.task.spec, workspace.directory, executor) as commands:
-        return _with_commands(trial, workspace, commands)
-
-
-def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession) -> Attempt:
+def _in_workspace(trial: _Trial, workspace: Workspace, commands: CommandSession) -> Attempt:
     task, context = trial.task, trial.context
     execution = replace(
         context.agent.request(prompt_of(task.spec, task.path), workspace, task.spec),
         task_id=task.id,
         trial=trial.request.trial,
         commands=commands.commands,
-        watch=trial.watch,
-        paid=trial.paid(context.executor, "agent"),
-        asked=trial.tell_asking_once(),
-        prepared=_committed(workspace.directory) if task.spec.inputs.git else ignore,
+        on_tool_call=trial.watch,
+        on_answer=trial.paid(context.executor, "agent"),
+        on_prompt=trial.tell_asking_once(),
+        on_prepared=_committed(workspace.directory) if task.spec.inputs.git else ignore,
     )
     judging, replying = trial.tally(context.judges, "judge"), trial.tally(context.executor, "responder")
     inputs = task.spec.inputs
@@ -274,7 +270,7 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
             checkpoint, trial, _grading_context(talk, execution, trial, judging)
         ),
         context.cancellation,
-        lambda talk: _keep(so_far(talk), trial),
+        lambda talk: _store_so_far(so_far(talk), trial),
     )
     trial.tell(talk.output)
     exchange = None
@@ -316,7 +312,7 @@ def _graded(outcome: TrialOutcome, trial: _Trial, context: GradingContext, judgi
             if judging.usage != outcome.judge_usage:
                 # The usage of a judge is paid for, too.
                 outcome = _with_judges(outcome, judging)
-                _keep(outcome, trial)
+                _store_so_far(outcome, trial)
     except CancelledRunError:
         raise InterruptedTrialError(_cut(_with_judges(outcome, judging))) from None
     if task.grade_expected:
@@ -333,7 +329,7 @@ def _with_judges(outcome: TrialOutcome, judging: Tally) -> TrialOutcome:
 def _unjudged(asked: Tally, by: Answerer) -> Iterator[UnjudgedAnswer]:
     """Yield the answers to questions without a verdict."""
     for answer in asked.arrived:
-        if (unjudged := arrived(answer, ArrivedAnswer(by)).unjudged).text:
+        if (unjudged := arrived_answer(answer, ArrivedAnswer(by)).unjudged).text:
             yield unjudged
 
 
@@ -347,7 +343,7 @@ def _expected_calls(outcome: TrialOutcome, commands: CommandSession) -> dict[str
     return {name: Validation(name, "command_mocks", 0.0 if unmet else 1.0, not unmet, feedback)}
 
 
-def _keep(outcome: TrialOutcome, trial: _Trial) -> None:
+def _store_so_far(outcome: TrialOutcome, trial: _Trial) -> None:
     """Store an answer that is paid for, if the trial goes on: it would be lost if the run is killed."""
     spec, inputs = trial.task.spec, trial.task.spec.inputs
     more = trial.task.graders or spec.checkpoints or inputs.follow_up_prompts or inputs.responder

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -9,7 +10,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from functools import partial
 from pathlib import Path
 
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
@@ -72,16 +72,13 @@ def chosen_prompts(tests: TriggerTests | None, patterns: Sequence[str], suite: S
     wanted = {
         text
         for pattern in patterns
-        for text in ({pattern} if pattern in texts else filter(partial(_matches, pattern), texts))
+        for text in ({pattern} if pattern in texts else texts)
+        if text == pattern or fnmatchcase(text, pattern)
     }
     if not wanted:
         raise SuiteError(f"No trigger prompt matches {', '.join(f'`{pattern}`' for pattern in patterns)}.")
     chosen = {name: tuple(one for one in listed if one.prompt in wanted) for name, listed in known.items()}
     return tests.model_copy(update=chosen)
-
-
-def _matches(pattern: str, text: str) -> bool:
-    return fnmatchcase(text, pattern)
 
 
 def run_triggers(
@@ -102,12 +99,14 @@ def run_triggers(
         *((False, prompt) for prompt in tests.should_not_trigger_prompts),
     ]
     known = {found.prompt: found for found in earlier}
-    counter = _Counter(len(prompts), tell)
+    done, telling = itertools.count(1), threading.Lock()
 
     def tried(prompt: TriggerPrompt, should: bool) -> TriggerOutcome:
         kept = known.get(prompt.prompt)
         outcome = attempt(prompt, should) if kept is None else _again(kept, prompt, should=should)
-        counter.tell(outcome)
+        with telling:
+            where = f"trigger prompt {next(done)}/{len(prompts)}"
+            tell(outcome, f"{where}: {_result(outcome)}: {_shortened(outcome.prompt)}")
         return outcome
 
     count = max(1, min(workers, len(prompts)))
@@ -137,20 +136,6 @@ def _done(ended: Sequence[Future[TriggerOutcome]]) -> Iterator[TriggerOutcome]:
             yield future.result()
 
 
-class _Counter:
-    def __init__(self, total: int, tell: Callable[[TriggerOutcome, str], None]) -> None:
-        self._total = total
-        self._tell = tell
-        self._lock = threading.Lock()
-        self._done = 0
-
-    def tell(self, outcome: TriggerOutcome) -> None:
-        with self._lock:
-            self._done += 1
-            where = f"trigger prompt {self._done}/{self._total}"
-            self._tell(outcome, f"{where}: {_result(outcome)}: {_shortened(outcome.prompt)}")
-
-
 def _result(outcome: TriggerOutcome) -> str:
     if outcome.error:
         return f"error ({_shortened(outcome.error)})"
@@ -178,7 +163,7 @@ def try_prompt(
 
         def prepared(workspace: Workspace) -> ExecutionRequest:
             first = context.agent.trigger_request(request.prompt, request.skill, workspace)
-            return replace(first, asked=asked, paid=paid, commands=commands)
+            return replace(first, on_prompt=asked, on_answer=paid, commands=commands)
 
         answers = [_answer(prepared, context) for _ in range(request.repetitions)]
     # An error after a skill was invoked does not change the answer.

@@ -111,7 +111,7 @@ def suite_of(
         "judge_reasoning_effort": defaults.judge_reasoning_effort,
         # Vally finds no other skills than those of the environment.
         "skill_directories": _skill_folders(root) or ["none"],
-        "mcp_servers": {name: _written(server) for name, server in root.mcp_servers.items()},
+        "mcp_servers": {name: _server_data(server) for name, server in root.mcp_servers.items()},
         "pass_score": vally.scoring.threshold if vally.scoring else None,
     }
     skill = _skill_folders(root)[0] if len(root.skills) == 1 else ""
@@ -144,7 +144,7 @@ def _task(stimulus: Stimulus, source: _Source, root: Environment, at: Location) 
     return {
         "name": stimulus.name,
         "description": stimulus.description,
-        "tags": [f"{key}:{each}" for key, value in tags.items() for each in _listed(value)],
+        "tags": [f"{key}:{each}" for key, value in tags.items() for each in _as_texts(value)],
         **({"timeout_seconds": _seconds(timeout)} if timeout else {}),
         **({"skill_directories": [*_skill_folders(root), *_skill_folders(own)]} if own.skills else {}),
         "inputs": {
@@ -274,11 +274,11 @@ def _skill_folders(environment: Environment) -> list[str]:
     return list(dict.fromkeys(folders))
 
 
-def _written(server: VallyBlock) -> Options:
+def _server_data(server: VallyBlock) -> Options:
     return server.model_dump(mode="json", exclude_unset=True)
 
 
-def _listed(value: object) -> list[object]:
+def _as_texts(value: object) -> list[object]:
     values = cast("list[object]", value) if isinstance(value, list) else [value]
     return [plain_text(each) for each in values]
 

@@ -1,4 +1,4 @@
-"""The metadata of one diagnostic code, for the documentation and for the tests."""
+"""The metadata of one diagnostic code, and files without a problem with which examples begin."""
 
 from __future__ import annotations
 
@@ -30,3 +30,13 @@ class Code:
     no_fix: str = ""
     kind: SchemaName = "task"
     files: Mapping[str, str] = field(default_factory=lambda: _NO_FILES)
+
+
+TASK = "id: t\nname: T\ninputs:\n  prompt: Go\n"
+CONFIG = "config:\n  trials_per_task: 1\n  timeout_seconds: 60\n  executor: mock\n  model: m\n"
+EVAL = f"name: demo\nskill: demo\n{CONFIG}tasks: [tasks/*.yaml]\n"
+
+
+def graders(text: str) -> str:
+    """Return a task with these grader entries."""
+    return f"{TASK}graders:\n{text}"

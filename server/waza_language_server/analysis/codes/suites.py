@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from waza_language_server.analysis.codes.code import Code
-from waza_language_server.analysis.codes.sample_files import EVAL, TASK, graders
+from waza_language_server.analysis.codes.code import EVAL, TASK, Code, graders
 
 _CHECKPOINTS = "checkpoints:\n"
 _COSTLY = EVAL.replace("executor: mock", "executor: copilot-sdk").replace(

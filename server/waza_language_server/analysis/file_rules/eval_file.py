@@ -36,7 +36,7 @@ def rows(view: FileView) -> Iterator[Problem]:
 
 
 def weights(view: FileView) -> Found:
-    """Yield the weights of the metrics when they do not add up to one; a metric without weight may be one."""
+    """Yield the last weight if the weights of the metrics do not add up to 1."""
     metrics = view.tree.root.get("metrics") if view.kind == "eval" and view.tree.root is not None else None
     nodes: list[tuple[Node, float]] = []
     for metric in metrics.target.each_item() if metrics is not None else ():
@@ -69,9 +69,9 @@ def metric_names(view: FileView) -> Found:
         if node is None or not node.value or node.value in METRICS or node.value in METRIC_ALIASES:
             continue
         # Names such as `response_quality` are the author's own, however near they are to a known one.
-        meant = slip_of(node.value, METRICS)
-        advice = f"did you mean `{meant}`?" if meant else f"{listed(METRICS, 'and')} are."
-        _, fixes = suggestion(view.tree, node, METRICS, meant) if meant is not None else (None, ())
+        intended = slip_of(node.value, METRICS)
+        advice = f"did you mean `{intended}`?" if intended else f"{listed(METRICS, 'and')} are."
+        _, fixes = suggestion(view.tree, node, METRICS, intended) if intended is not None else (None, ())
         message = f"The metric `{printable(node.value)}` is not computed; {advice}"
         yield Problem("unknown-metric", node.span, message, "warning" if fixes else "information", fixes)
 

@@ -57,17 +57,16 @@ def _unknown(
     written = text[span.start : span.end]
     if written in known or written == EVERY_CODE:
         return
-    meant = nearest(written, known) if with_fix else None
+    intended = nearest(written, known) if with_fix else None
     fixes: tuple[Fix, ...] = ()
-    advice = (
-        f"; write {listed(SETTABLE_SEVERITIES)}" if what == "severity" else ", so this comment has no effect"
-    )
-    if meant is not None:
-        advice = f"; did you mean `{meant}`?"
-        preferred = slip_of(written, known) == meant
-        fixes = (Fix(f"Change to `{meant}`", (Edit(span, meant),), preferred=preferred),)
-    message = f"There is no {what} `{printable(written)}`{advice}"
-    yield Problem(CODE, span, message if message.endswith("?") else f"{message}.", "information", fixes)
+    advice = ", so this comment has no effect."
+    if what == "severity":
+        advice = f"; write {listed(SETTABLE_SEVERITIES)}."
+    if intended is not None:
+        advice = f"; did you mean `{intended}`?"
+        preferred = slip_of(written, known) == intended
+        fixes = (Fix(f"Change to `{intended}`", (Edit(span, intended),), preferred=preferred),)
+    yield Problem(CODE, span, f"There is no {what} `{printable(written)}`{advice}", "information", fixes)
 
 
 _MODELINE = compiled_later(

@@ -1,4 +1,4 @@
-"""The parts of a task beside its graders: turns, files, requirements, repeated items."""
+"""The parts of a task other than its graders: turns, files, requirements, repeated items."""
 
 from __future__ import annotations
 

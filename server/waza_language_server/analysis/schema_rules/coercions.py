@@ -14,7 +14,7 @@ from waza_engine.spelling import slip_of
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.author_style import line_break
-from waza_language_server.syntax.escapes import in_lost_quotes, quoted
+from waza_language_server.syntax.escapes import quoted, with_missing_quote
 from waza_language_server.syntax.frames import column_of
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.scalar_writing import plain_or_quoted
@@ -52,7 +52,7 @@ def in_quotes(text: str, node: Node) -> Edit | None:
     written = text[node.span.start : node.span.end]
     if node.kind != "mapping" or node.style != "block" or "\n" in written or "\r" in written:
         return None
-    return Edit(node.span, in_lost_quotes(written) or quoted(written))
+    return Edit(node.span, with_missing_quote(written) or quoted(written))
 
 
 def template_in_quotes(text: str, node: Node) -> Edit | None:
@@ -93,7 +93,7 @@ def as_block(subject: Subject, node: Node, key: str, *, in_brackets: bool = Fals
     # Continuation lines of the text must be indented further than its new key.
     written = _WRITTEN_LINE.sub("\n  ", written)
     holder = subject.entry(node)
-    colon = _behind_colon(subject, node)
+    colon = _after_colon(subject, node)
     if holder is None or "\n" in text[colon : node.span.start] or "\r" in text[colon : node.span.start]:
         return Edit(node.span, f"{key}: {written}") if node.green.anchor is None else None
     if not colon or text[colon : node.span.start].strip():
@@ -184,13 +184,13 @@ def _out_of_list(subject: Subject, node: Node) -> Edit | None:
     if item is None or item.kind != "scalar" or not len(item.span) or _is_marked(node) or _is_marked(item):
         return None
     before = text[node.span.start : item.span.start].strip()
-    behind = "".join(text[item.span.end : node.span.end].split())
+    after = "".join(text[item.span.end : node.span.end].split())
     written = text[item.span.start : item.span.end]
-    if (before, behind) not in {("[", "]"), ("[", ",]"), ("-", "")} or "\n" in written or "\r" in written:
+    if (before, after) not in {("[", "]"), ("[", ",]"), ("-", "")} or "\n" in written or "\r" in written:
         return None
     if node.style == "flow":
         return None if _goes_on(text, node) else Edit(node.span, written)
-    colon = _behind_colon(subject, node)
+    colon = _after_colon(subject, node)
     if not colon or text[colon : node.span.start].strip():
         return None
     return Edit(Span(colon, node.span.end), f" {written}")
@@ -199,11 +199,11 @@ def _out_of_list(subject: Subject, node: Node) -> Edit | None:
 def _goes_on(text: str, node: Node) -> bool:
     """Return whether unparsed text follows a value in a block on its line."""
     end = text.find("\n", node.span.end)
-    behind = text[node.span.end : end if end >= 0 else len(text)].strip()
-    return node.parent is not None and node.parent.style != "flow" and behind[:1] not in {"", "#"}
+    after = text[node.span.end : end if end >= 0 else len(text)].strip()
+    return node.parent is not None and node.parent.style != "flow" and after[:1] not in {"", "#"}
 
 
-def _behind_colon(subject: Subject, node: Node) -> int:
+def _after_colon(subject: Subject, node: Node) -> int:
     """Return the offset after the colon of the key that holds a value; 0 without a colon."""
     holder = subject.entry(node)
     return subject.text.find(":", holder.key.span.end, node.span.start) + 1 if holder is not None else 0
@@ -288,7 +288,7 @@ def _listed(subject: Subject, node: Node, items: Sequence[str], *, braces: bool 
     if holder.key.parent is not None and holder.key.parent.style == "flow":
         inner = ", ".join(f"{{{item}}}" if braces else item for item in items)
         return Edit(node.span, f"[{inner}]")
-    colon = _behind_colon(subject, node)
+    colon = _after_colon(subject, node)
     if not colon or text[colon : node.span.start].strip():
         return None
     margin = line_break(text) + " " * (column_of(text, holder.key.span.start) + 2)

@@ -71,7 +71,7 @@ def _deprecated_key(
     name = entry.key.value
     config = shape.properties.get("config") if subject.is_grader else None
     if config is not None and name in config.shape.branch("mapping").properties:
-        return _beside_config(subject, mapping, entry) if _is_run_by_upstream(subject) else None
+        return _next_to_type(subject, mapping, entry) if _is_run_by_upstream(subject) else None
     successor = key.replaced_by
     advice = f"; write `{successor}`" if successor else " and can be deleted"
     fixes: tuple[Fix, ...] = ()
@@ -82,12 +82,12 @@ def _deprecated_key(
 
 
 def _is_run_by_upstream(subject: Subject) -> bool:
-    """Return whether upstream may read the options: it reads none of an older type, which was written so."""
+    """Return whether upstream may read the options of a grader: it does not run the older types."""
     written = grader_type(subject.node)
     return written is None or written in current_types(subject.catalog)
 
 
-def _beside_config(subject: Subject, mapping: Node, entry: Entry) -> Problem:
+def _next_to_type(subject: Subject, mapping: Node, entry: Entry) -> Problem:
     """Return the problem of an option next to ``type``: upstream rejects assertions there, ignores others."""
     name = entry.key.value
     config = mapping.get("config")

@@ -19,21 +19,21 @@ def unknown_type(subject: Subject, node: Node, written: str) -> Problem:
     """Return the problem of a type that does not exist, with the probable one."""
     current = current_types(subject.catalog)
     if subject.catalog.of_vally:
-        meant = slip_of(written, current)
+        intended = slip_of(written, current)
         words = misspelt_type_words(written, current)
         if not words:
             message = f"Vally has no grader type `{written}` itself; a grader plug-in has to bring it."
             return Problem("unknown-grader-type", subject.value_span(node), message, "information")
         message = f"{words} The types are {listed(current, 'and')}."
     else:
-        meant = _meant_type(subject.catalog, subject.node, written)
-        guess = f"did you mean `{meant}`? The types are" if meant is not None else "the types are"
+        intended = _intended_type(subject.catalog, subject.node, written)
+        guess = f"did you mean `{intended}`? The types are" if intended is not None else "the types are"
         message = f"There is no grader type `{written}`; {guess} {listed(current, 'and')}."
     fixes: tuple[Fix, ...] = ()
-    if meant is not None:
-        safe = meant == slip_of(written, (*current, *subject.catalog.grader_types))
-        repair = partial(replace_scalar, subject.tree, node, meant)
-        fixes = (Fix(f"Change to `{meant}`", repair, preferred=safe),)
+    if intended is not None:
+        safe = intended == slip_of(written, (*current, *subject.catalog.grader_types))
+        repair = partial(replace_scalar, subject.tree, node, intended)
+        fixes = (Fix(f"Change to `{intended}`", repair, preferred=safe),)
     return Problem("unknown-grader-type", subject.value_span(node), message, "error", fixes)
 
 
@@ -88,7 +88,7 @@ def _type_elsewhere(subject: Subject) -> Problem | None:
     return Problem("misplaced-key", inner.key.span, message, "error", (Fix("Move into this grader", moved),))
 
 
-def _meant_type(catalog: Catalog, entry: Node, written: str) -> str | None:
+def _intended_type(catalog: Catalog, entry: Node, written: str) -> str | None:
     """Return the probable type: one with a similar name, another tool's name, or one that the options fit."""
     plain = written.lower().replace("-", "_")
     alike = nearest(written, (*current_types(catalog), *catalog.grader_types))

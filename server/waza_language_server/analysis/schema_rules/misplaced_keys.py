@@ -184,31 +184,31 @@ def _advised(shape: Shape) -> Iterator[str]:
 
 @frozen()
 class UnknownKey:
-    """An unknown key of ``mapping`` and where it should be: at the path ``meant`` from ``home``.
+    """An unknown key of ``mapping`` and where it should be: at the path ``intended`` from ``home``.
 
-    ``home`` is the mapping itself or one further up; ``meant`` is empty when unknown.
+    ``home`` is the mapping itself or one further up; ``intended`` is empty when unknown.
     """
 
     problem: Problem
     mapping: Node
     home: Node
-    meant: tuple[str, ...]
+    intended: tuple[str, ...]
     held: frozenset[str] = frozenset()
     """Keys below it that belong into ``mapping`` itself."""
     cause: str = "Without it"
     """The beginning of the sentence about the consequence of the mistake."""
 
-    def stands_for(self, mapping: Node, key: str) -> bool:
+    def leaves_missing(self, mapping: Node, key: str) -> bool:
         """Return whether this key leaves ``key`` missing in a mapping, or the block in which it would be."""
         if key in self.held and _place(self.mapping) == _place(mapping):
             return True
-        if not self.meant:
+        if not self.intended:
             return False
         if _place(self.home) == _place(mapping):
-            return self.meant[0] == key
-        if len(self.meant) < 2 or self.meant[-1] != key:
+            return self.intended[0] == key
+        if len(self.intended) < 2 or self.intended[-1] != key:
             return False
-        child = self.home.get(self.meant[0])
+        child = self.home.get(self.intended[0])
         return child is not None and _place(child.target) == _place(mapping)
 
 
@@ -232,16 +232,16 @@ class UnknownKeys:
         for mapping, alike in groupby(self.all, key=lambda key: key.mapping):
             self._by_mapping.setdefault(_place(mapping), []).extend(alike)
 
-    def standing_for(self, mapping: Node, key: str) -> list[UnknownKey]:
+    def causes_of_missing(self, mapping: Node, key: str) -> list[UnknownKey]:
         """Return the unknown keys that leave ``key`` missing in a mapping."""
         near = list(self._by_home.get(_place(mapping), ()))
         if mapping.parent is not None:
             near += self._by_home.get(_place(mapping.parent), ())
-        return [each for each in near if each.stands_for(mapping, key)]
+        return [each for each in near if each.leaves_missing(mapping, key)]
 
-    def without_meaning(self, mapping: Node) -> list[UnknownKey]:
+    def without_intended_key(self, mapping: Node) -> list[UnknownKey]:
         """Return the unknown keys of a mapping for which no intended key is known."""
-        return [each for each in self._by_mapping.get(_place(mapping), ()) if not each.meant]
+        return [each for each in self._by_mapping.get(_place(mapping), ()) if not each.intended]
 
 
 Place = tuple[int, int, str]
@@ -258,7 +258,7 @@ _MOST_CHILDREN_MOVED = 400
 _OF_GRADERS = frozenset({"type", "name", "config", "weight", "required"})
 
 
-def fallen_block(
+def dedented_block(
     subject: Subject, mapping: Node, shape: Shape, unexpected: Sequence[Entry]
 ) -> OneMistake | None:
     """Return the unknown keys of a mapping that belong into the item above them."""

@@ -86,7 +86,7 @@ def recommended_keys(
         if entry is not None and _is_null(entry.value):
             message = f"`{advice.key}` has no value: {advice.why.rstrip('.')}."
             yield Problem("recommended-key", entry.key.span, message, advice.severity)
-        if entry is None and not unknown.standing_for(mapping, advice.key):
+        if entry is None and not unknown.causes_of_missing(mapping, advice.key):
             message = f"`{advice.key}` is missing in {subject.name_of(mapping)}: {advice.why.rstrip('.')}."
             fixes = tuple(_insertions(subject, mapping, shape, (advice.key,)))
             span = subject.anchor_of_missing(mapping)
@@ -154,8 +154,8 @@ def _free_name(grader: Node) -> str:
     """Return a name for a grader, after its type, that no grader next to it has."""
     type_node = grader.get("type")
     base = f"{type_node.target.value}_check" if type_node is not None else "check"
-    beside = grader.parent.items if grader.parent is not None else ()
-    taken = {name.target.value for each in beside if (name := each.get("name")) is not None}
+    siblings = grader.parent.items if grader.parent is not None else ()
+    taken = {name.target.value for each in siblings if (name := each.get("name")) is not None}
     return free_name(base, taken)
 
 

@@ -21,7 +21,7 @@ from waza_language_server.analysis.schema_rules import missing_keys, wrong_value
 from waza_language_server.analysis.schema_rules.misplaced_keys import (
     UnknownKey,
     UnknownKeys,
-    fallen_block,
+    dedented_block,
 )
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.unknown_keys import of_another_type, unknown_key
@@ -33,6 +33,12 @@ from waza_language_server.text.edit import Fix
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
 
+_RELATIONS = {
+    "minimum": "at least",
+    "maximum": "at most",
+    "exclusiveMinimum": "greater than",
+    "exclusiveMaximum": "less than",
+}
 _MOST_SLIPS = 100
 """The most unknown keys to check in a mapping with unparsed parts."""
 
@@ -53,10 +59,7 @@ Explained = tuple[tuple[Problem, ...], UnknownKeys]
 
 
 def explained(subject: Subject, errors: Iterable[ValidationError]) -> Explained:
-    """Return a problem for each mistake behind the validator's errors, and the unknown keys among them.
-
-    It has a checkpoint after each of them.
-    """
+    """Return a problem for each mistake in the validator's errors, and the unknown keys among them."""
     collected = _Collected()
     for error in errors:
         _explain(subject, error, collected)
@@ -73,7 +76,7 @@ def _combined(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> 
     """
     consequences: dict[int, str] = {}
     for mapping, key, problem in collected.missing:
-        culprits = unknown.standing_for(mapping, key)
+        culprits = unknown.causes_of_missing(mapping, key)
         if problem.severity == "error":
             consequences.update((id(culprit), f"{culprit.cause} {subject.outcome}.") for culprit in culprits)
         if not culprits:
@@ -103,11 +106,13 @@ def _combined(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> 
 
 
 def _removed(key: UnknownKey) -> str | None:
-    """Return the part that a misspelt key of a file or a task removes from a run; None for another key."""
+    """Return the part of a suite or a task that a misspelt key removes from a run, such as ``graders``."""
     holder = key.mapping.parent
     is_of_suite = holder is None or (holder.kind == "sequence" and len(holder.path) == 1)
-    is_own = is_of_suite and key.home.path == key.mapping.path and len(key.meant) == 1
-    return PARTS_OF_SUITES.get(key.meant[0]) if is_own and key.home.entry(key.meant[0]) is None else None
+    if not is_of_suite or key.home.path != key.mapping.path or len(key.intended) != 1:
+        return None
+    (part,) = key.intended
+    return PARTS_OF_SUITES.get(part) if key.home.entry(part) is None else None
 
 
 def _culprits(unknown: UnknownKeys, mapping: Node, keys: tuple[str, ...]) -> list[UnknownKey]:
@@ -115,17 +120,17 @@ def _culprits(unknown: UnknownKeys, mapping: Node, keys: tuple[str, ...]) -> lis
 
     In a block of options without any known word, no single key is to blame.
     """
-    meant = [each for key in keys for each in unknown.standing_for(mapping, key)]
-    if not meant and mapping.step == "config":
-        meant = unknown.without_meaning(mapping)
-    return meant
+    intended = [each for key in keys for each in unknown.causes_of_missing(mapping, key)]
+    if not intended and mapping.step == "config":
+        intended = unknown.without_intended_key(mapping)
+    return intended
 
 
 def _explain(subject: Subject, error: ValidationError, collected: _Collected) -> None:
     node = subject.find(error.instance_path)
     keyword = str(error.schema_path[-1]) if error.schema_path else ""
     is_of_keys = keyword in {"additionalProperties", "unevaluatedProperties"} and node.kind == "mapping"
-    if subject.disturbed(node) or (subject.tree.broken(node) and not is_of_keys):
+    if subject.is_guess(node) or (subject.tree.broken(node) and not is_of_keys):
         return
     shape = subject.root.lookup(error.schema_path[:-1])
     details: Any = error.kind
@@ -161,7 +166,7 @@ def _explain_unknown(
     entries = collect(_unexpected(subject, mapping, shape, unexpected))
     unknown = [entry for entry, _ in entries]
     whole = entries[0][1] if entries else shape
-    mistake = fallen_block(subject, mapping, shape, unknown) or of_another_type(
+    mistake = dedented_block(subject, mapping, shape, unknown) or of_another_type(
         subject, mapping, whole, unknown
     )
     if mistake is not None:
@@ -187,8 +192,8 @@ def _unexpected(
         key = entry.key.value
         if key not in unexpected or subject.tree.broken(entry.key):
             continue
-        meant = slip_of(key, whole.properties) if in_parts else None
-        if not in_parts or (meant is not None and mapping.entry(meant) is None):
+        intended = slip_of(key, whole.properties) if in_parts else None
+        if not in_parts or (intended is not None and mapping.entry(intended) is None):
             yield entry, whole
 
 
@@ -272,14 +277,8 @@ def _value_problem(
             return wrong_values.wrong_type(subject, node, shape, kind.types)
         case "enum" | "const":
             return wrong_values.not_allowed(subject, node, shape, shape.enum)
-        case "minimum":
-            return wrong_values.out_of_range(subject, node, shape, "at least", kind.limit)
-        case "maximum":
-            return wrong_values.out_of_range(subject, node, shape, "at most", kind.limit)
-        case "exclusiveMinimum":
-            return wrong_values.out_of_range(subject, node, shape, "greater than", kind.limit)
-        case "exclusiveMaximum":
-            return wrong_values.out_of_range(subject, node, shape, "less than", kind.limit)
+        case "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum":
+            return wrong_values.out_of_range(subject, node, shape, _RELATIONS[keyword], kind.limit)
         case "minItems" | "minLength" | "minProperties":
             return wrong_values.empty(subject, node, shape, kind.limit)
         case "maxItems" | "maxLength" | "maxProperties":

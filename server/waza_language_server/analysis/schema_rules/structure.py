@@ -13,7 +13,6 @@ from typing import cast
 from weakref import WeakKeyDictionary, WeakSet
 
 from waza_engine.checkpoint import checkpoint
-from waza_engine.spec.harness_rows import row_kind
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found, GraderView, found_outside
@@ -26,7 +25,7 @@ from waza_language_server.analysis.schema_rules.discouraged_keys import (
 from waza_language_server.analysis.schema_rules.grader_types import missing_type, unknown_type
 from waza_language_server.analysis.schema_rules.misplaced_keys import UnknownKeys
 from waza_language_server.analysis.schema_rules.plain_values import document_value, entry_value
-from waza_language_server.analysis.schema_rules.schema_errors import explained
+from waza_language_server.analysis.schema_rules.schema_errors import Explained, explained
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.unlikely_values import (
     escaped_text,
@@ -65,12 +64,8 @@ def structure_of_file(view: FileView) -> Found:
         return
     root = catalog.document_root(kind)
     subject = Subject(tree, kind, catalog, tree.root, root)
-    value = document_value(tree.root.target, root.top)
-    unknown = _NONE_UNKNOWN
-    if not root.validator.is_valid(value):
-        checkpoint()
-        problems, unknown = explained(subject, root.validator.iter_errors(value))
-        yield from (_in_scenario(tree.root, problem) for problem in problems)
+    problems, unknown = _violations(subject, document_value(tree.root.target, root.top))
+    yield from (_in_scenario(tree.root, problem) for problem in problems)
     # An unknown key may be a misspelling of a recommended one.
     yield from found_outside(tree.root, root.top, partial(_advice, subject, unknown=unknown))
 
@@ -89,32 +84,14 @@ def _structure_of_lines(view: FileView, lines: Node) -> Found:
                 keys = ", ".join(f'"{key}": …' for key in root.top.required[:2])
                 yield Problem("wrong-type", line.span, f"A line must be a JSON object: `{{{keys}}}`.")
             continue
-        subject, value, unknown = Subject(tree, kind, catalog, line, root), line.to_python(), _NONE_UNKNOWN
-        problems = list(_of_another_file(kind, line, value))
-        if not problems and not root.validator.is_valid(value):
-            found, unknown = explained(subject, root.validator.iter_errors(value))
-            problems += found
+        subject = Subject(tree, kind, catalog, line, root)
+        found, unknown = _violations(subject, line.to_python())
+        problems = list(found)
         if kind == "prompts":
             problems += found_outside(line, root.top, partial(_advice, subject, unknown=unknown))
         yield from problems
         if not problems and not tree.broken(line):
             faultless.add(line.green)
-
-
-def _of_another_file(kind: SchemaName, line: Node, value: Json) -> Found:
-    """Yield the problem of a capture in a file of trials, or of trials in one of captures."""
-    row = row_kind(value) if isinstance(value, dict) else None
-    if kind == "captures" and row == "trials":
-        key, message = "trials", "This line holds trials, the file captures; move it to a file of trials."
-    elif kind == "trials" and row == "capture":
-        key, message = (
-            "trajectory",
-            "This line holds a capture, the file trials; move it to a file of captures.",
-        )
-    else:
-        return
-    entry = line.entry(key)
-    yield Problem("wrong-type", entry.key.span if entry is not None else line.span, message)
 
 
 def _in_scenario(root: Node, problem: Problem) -> Problem:
@@ -132,7 +109,8 @@ def structure_of_grader(view: GraderView) -> Found:
         # The duplicate is already reported; which of the two types the options belong to is unknown.
         return
     if not catalog.of_vally and entry.written("ref") is not None:
-        yield from _packaged(view)
+        subject = Subject(tree, kind, catalog, entry, catalog.packaged_grader_root, is_grader=True)
+        yield from _violations(subject, entry_value(entry))[0]
         return
     written = grader_type(entry)
     root = catalog.grader_root(written) if written is not None else None
@@ -140,24 +118,20 @@ def structure_of_grader(view: GraderView) -> Found:
         yield from _untyped(tree, kind, catalog, entry, written)
         return
     subject = Subject(tree, kind, catalog, entry, root, is_grader=True)
-    value = entry_value(entry)
-    unknown = _NONE_UNKNOWN
-    if not root.validator.is_valid(value):
-        checkpoint()
-        problems, unknown = explained(subject, root.validator.iter_errors(value))
-        yield from problems
+    problems, unknown = _violations(subject, entry_value(entry))
+    yield from problems
     yield from deprecated_type(subject, root.top)
     for node, shape in view.located:
         yield from _advice(subject, node, shape, unknown)
 
 
-def _packaged(view: GraderView) -> Found:
-    tree, kind, catalog, entry = view.file.tree, view.file.kind, view.file.catalog, view.entry
-    subject = Subject(tree, kind, catalog, entry, catalog.packaged_grader_root, is_grader=True)
-    value = entry_value(entry)
-    if not subject.root.validator.is_valid(value):
-        problems, _ = explained(subject, subject.root.validator.iter_errors(value))
-        yield from problems
+def _violations(subject: Subject, value: Json) -> Explained:
+    """Return the problems of a value that violates the schema of its subject, and its unknown keys."""
+    validator = subject.root.validator
+    if validator.is_valid(value):
+        return (), _NONE_UNKNOWN
+    checkpoint()
+    return explained(subject, validator.iter_errors(value))
 
 
 def _untyped(

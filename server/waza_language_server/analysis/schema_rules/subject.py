@@ -69,7 +69,7 @@ class Subject:
         """Return the shape of any node of the document."""
         return shape_of(self.document_kind, node, self.catalog)
 
-    def disturbed(self, node: Node) -> bool:
+    def is_guess(self, node: Node) -> bool:
         """Return whether text between a key and its value was not parsed, so that the value is a guess."""
         if not self.tree.guesses:
             return False
@@ -90,17 +90,17 @@ class Subject:
     def _unreadable(self, start: int, end: int) -> Sequence[Span]:
         """Return the unparsed spans from ``start`` up to ``end``."""
         guesses = self.tree.guesses
-        first, behind = (bisect_left(guesses, at, key=lambda guess: guess.start) for at in (start, end))
-        return guesses[first:behind]
+        first, last = (bisect_left(guesses, at, key=lambda guess: guess.start) for at in (start, end))
+        return guesses[first:last]
 
     def _end_of_block(self, node: Node) -> int:
         """Return where the node after this one starts; for a grader its own end."""
         while (parent := node.parent) is not None:
             if self.is_grader and node.span == self.node.span:
                 return node.span.end
-            behind = parent.nth_child(parent.children_before(node.span.end + 1))
-            if behind is not None:
-                return behind.span.start
+            following = parent.nth_child(parent.children_before(node.span.end + 1))
+            if following is not None:
+                return following.span.start
             node = parent
         return len(self.text) + 1
 

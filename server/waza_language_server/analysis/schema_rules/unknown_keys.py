@@ -81,7 +81,7 @@ def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) ->
     if alike is None:
         # A typo of a name that is another name of a key.
         alike = shape.misspellings.get(next(iter(slips_of(key, shape.misspellings)), ""))
-    if alike is None or owners or not may_be_meant(shape, alike, entry):
+    if alike is None or owners or not may_be_intended(shape, alike, entry):
         return _stray(subject, mapping, shape, entry, owners)
     return _misspelt(subject, mapping, shape, entry, alike, safe=False)
 
@@ -90,9 +90,9 @@ def _by_its_other_name(subject: Subject, mapping: Node, shape: Shape, entry: Ent
     """Return the problem of a key with another common or foreign name, or None."""
     key = entry.key.value
     known = _turned(mapping, shape, shape.misspellings.get(key))
-    if known is None or is_rather_slip(mapping, shape, entry, known):
+    if known is None or is_likelier_typo(mapping, shape, entry, known):
         return None
-    if not may_be_meant(shape, known, entry):
+    if not may_be_intended(shape, known, entry):
         return None
     safe = key not in shape.uncertain and is_other_name(mapping, shape, entry, known)
     return _misspelt(subject, mapping, shape, entry, known, safe=safe)
@@ -290,7 +290,7 @@ LOOKED_AT = 100
 _TYPED = frozenset({"number", "integer", "boolean"})
 
 
-def is_rather_slip(mapping: Node, shape: Shape, entry: Entry, known: str) -> bool:
+def is_likelier_typo(mapping: Node, shape: Shape, entry: Entry, known: str) -> bool:
     """Return whether a name with another meaning is, by its value, rather a typo of a missing key."""
     slip = slip_of(entry.key.value, shape.properties)
     if slip is None or slip == known or known not in shape.properties or mapping.entry(slip) is not None:
@@ -300,7 +300,7 @@ def is_rather_slip(mapping: Node, shape: Shape, entry: Entry, known: str) -> boo
 
 
 def is_other_name(mapping: Node, shape: Shape, entry: Entry, known: str) -> bool:
-    """Return whether a key is only another name of ``known``: a typo, or a key whose value fits unchanged.
+    """Return whether a key certainly means ``known``: it is a typo, or its value fits unchanged.
 
     Other unknown keys next to it may reverse its meaning, as `should_match: false` next to `pattern`.
     """
@@ -312,19 +312,19 @@ def is_other_name(mapping: Node, shape: Shape, entry: Entry, known: str) -> bool
 
 
 def may_become(shape: Shape, node: Node) -> bool:
-    """Return whether a value fits, or may after a repair: several items, or keys, become no single value."""
+    """Return whether a value fits, or may fit once it is converted: several items never become one value."""
     only_one = not shape.fits("mapping") and not shape.fits("sequence")
     return not only_one or node.kind == "scalar" or (node.kind == "sequence" and len(node.items) == 1)
 
 
-def may_be_meant(shape: Shape, key: str, entry: Entry) -> bool:
+def may_be_intended(shape: Shape, key: str, entry: Entry) -> bool:
     """Return whether another key is probably intended, by the name and by the type of the value."""
     known = shape.properties.get(key)
     return known is None or bool(slip_of(entry.key.value, [key])) or may_hold(known.shape, entry.value)
 
 
 def may_hold(shape: Shape, value: Node) -> bool:
-    """Return whether a value may be intended for a key: for a list of strings a number or a switch is not."""
+    """Return whether a value may be intended for a key; a number or a switch is not for a list of strings."""
     node = value.target
     if node.kind != "scalar" or not len(node.span):
         return node.kind != "mapping" or shape.fits("mapping")
@@ -347,8 +347,8 @@ def _has_meaning(shape: Shape, entry: Entry) -> bool:
     key = entry.key.value
     if key in shape.properties or slips_of(key, shape.properties):
         return True
-    meant = shape.misspellings.get(key)
-    return meant is not None and may_be_meant(shape, meant, entry)
+    intended = shape.misspellings.get(key)
+    return intended is not None and may_be_intended(shape, intended, entry)
 
 
 _MOST_OPTIONS = 50

@@ -84,9 +84,9 @@ def _escaped_path(text: str, node: Node) -> Iterator[Problem]:
         return
     first = escaped[0]
     place = Span(start + first.start(), start + first.end())
-    meant = re.sub(r"\\+", "/", written)
+    intended = re.sub(r"\\+", "/", written)
     message = f"`{first[0]}` is one invisible character in double quotes; a path is written with `/`."
-    fix = Fix(f"Change to `{printable(meant)}`", (Edit(node.span, meant),))
+    fix = Fix(f"Change to `{printable(intended)}`", (Edit(node.span, intended),))
     yield Problem("yaml-escape", place, message, "error", (fix,))
 
 

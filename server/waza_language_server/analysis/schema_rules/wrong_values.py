@@ -69,11 +69,11 @@ def _severity_of_type(subject: Subject, shape: Shape) -> Severity:
 def not_allowed(subject: Subject, node: Node, shape: Shape, allowed: Sequence[object]) -> Problem:
     """Return the problem of a value that is not one of the allowed ones."""
     allowed = [value for value in allowed if value is not None and value != ""]
-    meant = nearest(node.value, [str(value) for value in allowed]) if node.kind == "scalar" else None
-    guess = f"did you mean `{meant}`? It" if meant is not None else "it"
+    intended = nearest(node.value, [str(value) for value in allowed]) if node.kind == "scalar" else None
+    guess = f"did you mean `{intended}`? It" if intended is not None else "it"
     written = f"`{shown}`" if (shown := _shown(node)) else "empty"
     message = f"{subject_of(node)} cannot be {written}; {guess} must be {listed(allowed)}."
-    fixes = tuple(_replacements(subject, node, meant, allowed))
+    fixes = tuple(_replacements(subject, node, intended, allowed))
     return Problem("value-not-allowed", subject.value_span(node), message, shape.severity or "error", fixes)
 
 
@@ -185,17 +185,17 @@ def reversed_bounds(subject: Subject, mapping: Node, shape: Shape) -> Iterator[P
 
 
 def _replacements(
-    subject: Subject, node: Node, meant: str | None, allowed: Sequence[object]
+    subject: Subject, node: Node, intended: str | None, allowed: Sequence[object]
 ) -> Iterator[Fix]:
     if node.kind != "scalar":
         return
     slip = slip_of(node.value, [str(value) for value in allowed])
-    choices = [meant] if meant is not None else []
-    choices += [str(value) for value in allowed if str(value) != meant] if len(allowed) <= 6 else []
+    choices = [intended] if intended is not None else []
+    choices += [str(value) for value in allowed if str(value) != intended] if len(allowed) <= 6 else []
     for choice in choices:
         if choice:
             replaced = partial(replace_scalar, subject.tree, node, choice)
-            yield Fix(f"Change to `{choice}`", replaced, preferred=choice == slip, reveals=choice == meant)
+            yield Fix(f"Change to `{choice}`", replaced, preferred=choice == slip, reveals=choice == intended)
 
 
 def _types_text(expected: Sequence[str]) -> str:

@@ -18,7 +18,12 @@ from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.suite_rules.grader_files import files_needed
 from waza_language_server.analysis.suite_rules.named_files import hooks_may_make
-from waza_language_server.embedded.grader_files.findings import LONGEST, GraderFinding
+from waza_language_server.embedded.grader_files import (
+    LONGEST,
+    GraderFinding,
+    module_findings,
+    program_findings,
+)
 from waza_language_server.project.places import bases_of_run, found_at
 from waza_language_server.project.suite_file import scalar_text
 from waza_language_server.project.uris import path_of, uri_of
@@ -93,15 +98,8 @@ def _findings(
     """Return the findings of a file in source order, each with its offsets and line."""
     if not text.known or len(text.value) > LONGEST:
         return ()
-    # Most suites name no grader file, and the server starts without these modules.
-    if suffix == ".py":
-        from waza_language_server.embedded.grader_files.python_programs import program_findings
-
-        findings = program_findings(text.value, vocabulary)
-    else:
-        from waza_language_server.embedded.grader_files.javascript_modules import module_findings
-
-        findings = module_findings(text.value)
+    is_python = suffix == ".py"
+    findings = program_findings(text.value, vocabulary) if is_python else module_findings(text.value)
     found = sorted(findings, key=lambda finding: finding.place)
     counted = ((*each.place, text.value.count("\n", 0, each.place[0]) + 1, each) for each in found[:_MOST])
     return tuple(counted)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint
-from waza_engine.frozen import frozen
 from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spelling import MOST_MEANT, listed, nearest, slip_of
 from waza_language_server.analysis.file_rules.grader_names import name_node, name_of, renaming, rewritten
@@ -20,7 +19,6 @@ from waza_language_server.project.suite_file import GraderEntry, SuiteFile, scal
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.schema.locate import grader_type, outside_graders
 from waza_language_server.text.edit import Fix, Related
-from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
@@ -32,21 +30,13 @@ _SCOPES_OF_TASK = (("task", "graders", "The task"), ("checkpoint", "checkpoint",
 """The scopes of requirements inside of a task, the places of their graders, and how messages call them."""
 
 
-@frozen()
-class _Elsewhere:
-    """A grader's name in another file."""
-
-    uri: str
-    span: Span
-
-
 def names_taken_by_suite(view: SuiteView) -> Iterator[Problem]:
     """Yield the graders of a task with the name of one of its suite's graders."""
     path = path_of(view.document.uri)
     if view.document.kind != "task" or path is None:
         return
     text, own = view.document.text, {name for grader in view.graders if (name := name_of(grader)) is not None}
-    taken: dict[str, _Elsewhere] = {}
+    taken: dict[str, Related] = {}
     for suite in view.workspace.project.suites_of(path):
         if own & {grader.name for grader in suite.outline.own_graders}:
             taken |= _places_of_names(view.workspace.project, suite.path)
@@ -56,9 +46,8 @@ def names_taken_by_suite(view: SuiteView) -> Iterator[Problem]:
         if node is None or elsewhere is None:
             continue
         message = f"The suite has a grader `{node.value}` too; for this task its result is overwritten."
-        related = (Related(elsewhere.span, f"The suite's `{node.value}` is here.", elsewhere.uri),)
         fix = renaming(text, node, own | set(taken))
-        yield Problem("grader-name-of-suite", node.span, message, "warning", (fix,), related)
+        yield Problem("grader-name-of-suite", node.span, message, "warning", (fix,), (elsewhere,))
 
 
 def unknown_names(view: SuiteView) -> Found:
@@ -140,27 +129,31 @@ def _unknown(
     unknown = [node for node in nodes if node.value and node.value not in known]
     for number, node in enumerate(unknown):
         checkpoint()
-        meant = nearest(node.value, names) if number < MOST_MEANT else None
-        if meant is not None:
-            choice = f"did you mean `{meant}`?"
+        intended = nearest(node.value, names) if number < MOST_MEANT else None
+        if intended is not None:
+            choice = f"did you mean `{intended}`?"
         elif names:
             choice = f"its graders are {listed(names, 'and')}."
         else:
             choice = "it has none." if where == "The suite" else "correct the name or the `scope`."
         fixes: tuple[Fix, ...] = ()
-        if meant is not None:
-            repair = partial(rewritten, document.text, node, meant)
-            safe = meant == slip_of(node.value, names)
-            fixes = (Fix(f"Change to `{meant}`", repair, preferred=safe),)
+        if intended is not None:
+            repair = partial(rewritten, document.text, node, intended)
+            safe = intended == slip_of(node.value, names)
+            fixes = (Fix(f"Change to `{intended}`", repair, preferred=safe),)
         message = f"{where} has {'a' if where.startswith('No') else 'no'} grader `{node.value}`; {choice}"
         yield Problem("unknown-grader-name", node.span, message, severity, fixes)
 
 
-def _places_of_names(project: Project, path: Path) -> dict[str, _Elsewhere]:
+def _places_of_names(project: Project, path: Path) -> dict[str, Related]:
     """Return where the graders of an eval file are named; only computed when a name is taken."""
     graders = SuiteFile(project.tree(path)).graders()
     nodes = (name_node(grader.node) for grader in graders if grader.task is None)
-    return {node.value: _Elsewhere(uri_of(path), node.span) for node in nodes if node is not None}
+    return {
+        node.value: Related(node.span, f"The suite's `{node.value}` is here.", uri_of(path))
+        for node in nodes
+        if node is not None
+    }
 
 
 def nobody_to_judge(view: SuiteView) -> Found:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spelling import slip_of
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
-from waza_language_server.project.front_matter import front_matter, lost_opening
+from waza_language_server.project.front_matter import front_matter, missing_opening
 from waza_language_server.project.suite_file import scalar_text
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.edits import insert_entry, replace_scalar
@@ -23,12 +22,6 @@ _NEEDED = {
 
 _OF_AGENTS = frozenset({"mode", "modes", "models"})
 """Keys that agents read, or authors write, which look like typos of others."""
-_MORE_KEYS = compiled_later(
-    r"---[ \t]*(?:\r\n|\r|\n)(?P<rows>[a-z][\w-]*:[ \t][^\r\n]*(?:\r\n|\r|\n)"
-    r"(?:(?:[a-z][\w-]*:|[ \t]+\S|-[ \t])[^\r\n]*(?:\r\n|\r|\n))*)---[ \t]*(?=[\r\n]|\Z)"
-)
-"""A line that closes the front matter, more rows of it, and another such line."""
-_KEY = compiled_later(r"^([a-z][\w-]*):", re.MULTILINE)
 _OTHER_CLOSING = compiled_later(r"(?:--|[—–]+|-[ ]-[ ]-|\*{3,}|={3,}|_{3,}|\.{3})(?=[ \t]*(?:[\r\n]|\Z))")
 """A line on its own in place of the three dashes."""
 
@@ -37,7 +30,7 @@ def skill_file(view: SuiteView) -> Found:
     """Yield the problems of the front matter of a ``SKILL.md``; none for other files."""
     if view.document.kind != "skill":
         return
-    opening = lost_opening(view.document.text)
+    opening = missing_opening(view.document.text)
     if opening is not None:
         message = "The front matter must begin in the first line, with `---`; here its keys are read as text."
         place = Span(0, max(1, len(opening.span)))
@@ -46,7 +39,6 @@ def skill_file(view: SuiteView) -> Found:
             yield Problem("skill-frontmatter", place, message, "error", (fix,))
         return
     yield from _open_end(view)
-    yield from _closed_twice(view)
     yield from _keys(view)
     yield from _other_folder(view)
 
@@ -71,26 +63,6 @@ def _open_end(view: SuiteView) -> Found:
     yield Problem("skill-frontmatter", Span(dashes, dashes + 3), message, "error", fixes)
 
 
-def _closed_twice(view: SuiteView) -> Found:
-    """Yield keys between the line that ends the front matter and another such line."""
-    more = _more_keys(view)
-    if more is None:
-        return
-    dashes = view.document.text.index("-")
-    first = _KEY.findall(more["rows"])[0]
-    message = f"The front matter ends above `{first}`, so the rest is read as text; delete the `---` there."
-    fix = Fix("Delete the `---`", (Edit(Span(more.start(), more.start("rows")), ""),))
-    yield Problem("skill-frontmatter", Span(dashes, dashes + 3), message, "warning", (fix,))
-
-
-def _more_keys(view: SuiteView) -> re.Match[str] | None:
-    """Return the end of the front matter with the skill's keys below it, which are closed as well."""
-    text, matter = view.document.text, front_matter(view.document.text)
-    more = _MORE_KEYS.match(text, len(matter.text)) if matter.opened and matter.closed else None
-    known = view.workspace.catalog.document("skill").properties
-    return more if more is not None and not known.keys().isdisjoint(_KEY.findall(more["rows"])) else None
-
-
 def _keys(view: SuiteView) -> Found:
     """Yield misspelt keys, and the missing required ones that are not among them."""
     tree, root = view.document.tree, view.document.tree.root
@@ -109,25 +81,21 @@ def _keys(view: SuiteView) -> Found:
         if entry.key.value in known or entry.key.value in _OF_AGENTS:
             continue
         slip = slip_of(entry.key.value, known)
-        meant = slip or shape.misspellings.get(entry.key.value)
-        if meant is None or root.entry(meant) is not None or tree.broken(entry.key):
+        intended = slip or shape.misspellings.get(entry.key.value)
+        if intended is None or root.entry(intended) is not None or tree.broken(entry.key):
             # Agents have keys of their own.
             continue
-        message = f"`{entry.key.value}` is not a known key of a skill; did you mean `{meant}`?"
+        message = f"`{entry.key.value}` is not a known key of a skill; did you mean `{intended}`?"
         fixes: tuple[Fix, ...] = ()
-        if entry.key.style == "plain" and known[meant].shape.fits(entry.value.target.kind):
-            fixes = (Fix(f"Change to `{meant}`", (Edit(entry.key.span, meant),), preferred=bool(slip)),)
-        missing = [key for key in missing if key != meant]
+        if entry.key.style == "plain" and known[intended].shape.fits(entry.value.target.kind):
+            fixes = (Fix(f"Change to `{intended}`", (Edit(entry.key.span, intended),), preferred=bool(slip)),)
+        missing = [key for key in missing if key != intended]
         yield Problem("unknown-key", entry.key.span, message, "warning", fixes)
-    more = _more_keys(view) if missing else None
-    below = _KEY.findall(more["rows"]) if more is not None else ()
     for key in missing if not tree.errors else ():
-        if key in below:
-            continue
         first = next(root.each_entry(), None)
         span = first.key.span if first is not None else root.span
-        behind = root.entry("name") if key == "description" else None
-        repair = partial(insert_entry, tree, root, key, str(known[key].shape.examples[0]), behind)
+        previous = root.entry("name") if key == "description" else None
+        repair = partial(insert_entry, tree, root, key, str(known[key].shape.examples[0]), previous)
         message = f"`{key}` is missing: {_NEEDED[key]}."
         yield Problem("recommended-key", span, message, "warning", (Fix(f"Insert `{key}`", repair),))
 

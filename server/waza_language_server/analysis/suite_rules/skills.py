@@ -205,10 +205,10 @@ def skill_of_triggers(view: SuiteView) -> Iterator[Problem]:
     if path is None or node is None or not written:
         return
     names = sorted({suite.outline.skill for suite in project.suites_of(path) if suite.outline.skill})
-    meant, fixes = suggestion(document.tree, node.target, names)
-    if written in names or meant is None or written in Nearby(project, document).skills():
+    intended, fixes = suggestion(document.tree, node.target, names)
+    if written in names or intended is None or written in Nearby(project, document).skills():
         return
-    message = f"The suite tests the skill `{meant}`, and no prompt ever triggers `{written}`."
+    message = f"The suite tests the skill `{intended}`, and no prompt ever triggers `{written}`."
     yield Problem(_NO_SKILL, node.target.span, message, "warning", fixes)
 
 
@@ -278,9 +278,9 @@ def _of_directory(view: SuiteView, node: Node, suites: tuple[Suite, ...]) -> Ite
     project, written = view.workspace.project, node.value.strip()
     places: set[Path] = set()
     for suite in suites:
-        beside = [*found_at(project, suite.folder, (suite.folder,), written, "folder")]
+        next_to_it = [*found_at(project, suite.folder, (suite.folder,), written, "folder")]
         found = [*found_at(project, suite.folder, bases_of_run(project, suite.folder), written, "folder")]
-        if beside or None in found[:1]:
+        if next_to_it or None in found[:1]:
             return
         places.update(place for place in found[:1] if place is not None)
     if not places:
@@ -289,11 +289,11 @@ def _of_directory(view: SuiteView, node: Node, suites: tuple[Suite, ...]) -> Ite
         fixes = _similar(view, node, suites)
         yield Problem("missing-file", node.span, f"{what}; its skills are not loaded.", "warning", fixes)
         return
-    meant = {Path(os.path.relpath(place, suite.folder)).as_posix() for place in places for suite in suites}
+    intended = {Path(os.path.relpath(place, suite.folder)).as_posix() for place in places for suite in suites}
     fixes: tuple[Fix, ...] = ()
     advice = "."
-    if len(meant) == 1:
-        (new,) = meant
+    if len(intended) == 1:
+        (new,) = intended
         advice = f"; write `{printable(new)}`."
         fixes = (
             Fix(f"Change to `{printable(new)}`", partial(replace_scalar, view.document.tree, node, new)),

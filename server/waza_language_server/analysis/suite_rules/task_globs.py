@@ -177,11 +177,11 @@ def _fixes(
         if each != node.value and _picks_up_tasks(document, project, path, each, taken)
     ]
     slashed = pattern.replace("\\", "/")
-    meant = renamed if is_sure else path_slip_of(node.value, found)
-    meant = slashed if slashed in found else meant
+    intended = renamed if is_sure else path_slip_of(node.value, found)
+    intended = slashed if slashed in found else intended
     for each in found[:3]:
         repair = partial(replace_scalar, document.tree, node, each)
-        yield Fix(f'Change to "{each}"', repair, preferred=meant == each)
+        yield Fix(f'Change to "{each}"', repair, preferred=intended == each)
 
 
 def _candidates(document: Document, project: Project, folder: Path, pattern: str) -> Iterator[str]:
@@ -236,18 +236,18 @@ def _renamed_to(document: Document, project: Project, path: Path, pattern: str) 
 
     It is the one whose ``id`` the missing file was named after, or the only one that no suite lists.
     """
-    beside = list(islice(_beside(document, project, path, pattern), _MOST_RENAMED + 1))
-    unlisted = [name for name in beside[:_MOST_RENAMED] if _is_unlisted(project, path, name)]
+    siblings = list(islice(_siblings(document, project, path, pattern), _MOST_RENAMED + 1))
+    unlisted = [name for name in siblings[:_MOST_RENAMED] if _is_unlisted(project, path, name)]
     stem = _plain(PurePosixPath(pattern).stem)
     named = [name for name in unlisted if _plain(project.outline(path.parent / name).id or "") == stem]
     if named:
         return (named[0], True) if len(named) == 1 else (None, False)
     # One of those that were not checked may be unlisted as well.
-    is_only = len(unlisted) == 1 and len(beside) <= _MOST_RENAMED
+    is_only = len(unlisted) == 1 and len(siblings) <= _MOST_RENAMED
     return (unlisted[0] if is_only else None), False
 
 
-def _beside(document: Document, project: Project, path: Path, pattern: str) -> Iterator[str]:
+def _siblings(document: Document, project: Project, path: Path, pattern: str) -> Iterator[str]:
     folder = PurePosixPath(pattern).parent
     names = Nearby(project, document).entries(path.parent / folder).value
     files = [name for name, is_folder in names if not is_folder and name.endswith(_ENDINGS)]

@@ -16,7 +16,7 @@ from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.suite_rules.named_files import items_of
-from waza_language_server.project.suite_file import SuiteFile, is_switched_off, scalar_text, task_nodes
+from waza_language_server.project.suite_file import SuiteFile, is_disabled, scalar_text, task_nodes
 from waza_language_server.project.suites import picks_up
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.syntax.nodes import Node, value_at
@@ -60,11 +60,11 @@ def relative_paths(view: SuiteView) -> Iterator[Problem]:
 
 
 def duplicate_ids(view: SuiteView) -> Found:
-    """Yield duplicate ids of tasks in the same suite, and None after each file."""
+    """Yield the id of a task that another task of the same suite has."""
     document, project = view.document, view.workspace.project
     root, path = document.tree.root, path_of(document.uri)
     node = root.get("id") if root is not None else None
-    if document.kind != "task" or path is None or node is None or not _word(node):
+    if document.kind != "task" or path is None or node is None or not scalar_text(node):
         return
     node = node.target
     found = (other for suite in project.suites_of(path) for other in project.tasks_with_id(suite, node.value))
@@ -83,18 +83,18 @@ def orphans(view: SuiteView) -> Iterator[Problem]:
     root, path = document.tree.root, path_of(document.uri)
     if document.kind != "task" or root is None or path is None or path.parent.name != "tasks":
         return
-    beside = project.suites_in(path.parent.parent)
-    if is_switched_off(root):
+    suites = project.suites_in(path.parent.parent)
+    if is_disabled(root):
         return
     if (
         not root.entries
-        or len(beside) != 1
+        or len(suites) != 1
         or any(picks_up(suite, path) for suite in project.suites_of(path))
     ):
         return
-    if not project.task_paths(beside[0]).known:
+    if not project.task_paths(suites[0]).known:
         return
-    message = f"`tasks` of `{printable(beside[0].path.name)}` does not include this file, so no run uses it."
+    message = f"`tasks` of `{printable(suites[0].path.name)}` does not include this file, so no run uses it."
     yield Problem("orphan-task", root.entries[0].key.span, message, "hint")
 
 
@@ -120,11 +120,7 @@ def _suite_brings_files(project: Project, path: Path) -> bool:
 
 
 def _filled(node: Node | None) -> bool:
-    return node is not None and bool(node.target.items or node.target.entries or _word(node))
-
-
-def _word(node: Node) -> str:
-    return node.target.value if node.target.kind == "scalar" else ""
+    return node is not None and bool(node.target.items or node.target.entries or scalar_text(node))
 
 
 def blank_prompts(view: SuiteView) -> Found:
@@ -168,7 +164,7 @@ _LONGEST_PROMPT = 20_000
 
 
 def echoed_prompts(view: SuiteView) -> Found:
-    """Yield the first string of each grader, and of `expected`, that the prompt of its task satisfies.
+    """Yield the first required string of each check that an answer repeating the prompt passes.
 
     The mock answers with the prompt, so suites that run with it are skipped.
     """

@@ -1,4 +1,4 @@
-"""The kinds of mistakes that authors make in the layout of YAML: dashes, tabs, columns, colons, texts."""
+"""The kinds of mistakes that authors make in the layout of YAML: dashes, tabs, columns, colons, strings."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class Broken:
         return frozenset(name for level in _levels(self.kind, self.catalog) for name in level.properties)
 
     def end_of_block(self, index: int, column: int) -> int:
-        """Return the index after the last row below one that is, with all between them, right of a column."""
+        """Return the index after the rows below a row that are all to the right of a column."""
         last = index + 1
         while last < len(self.rows) and self.rows[last].column > column:
             last += 1
@@ -284,7 +284,7 @@ def _dedented_body(broken: Broken) -> int | None:
 
 
 def _heads(broken: Broken) -> Iterator[int]:
-    """Yield the rows that misplaced lines may begin with: those at the fault, and the items around it."""
+    """Yield the rows where misplaced lines may begin: at the fault, then the items near it."""
     rows, at = broken.rows, broken.at
     yield from (each for each in (at, at - 1, at + 1) if 0 <= each < len(rows))
     above = (each for each in range(at - 1, max(-1, at - _LOOKED_AT), -1) if rows[each].is_item)
@@ -305,7 +305,7 @@ def _extents(broken: Broken, first: int) -> Sequence[int]:
 
 
 def _ends_of_run(broken: Broken, first: int) -> Sequence[int]:
-    """Return the indexes after the keys, or items, at the column of a row, and all below them, all first."""
+    """Return where the keys, or items, at the column of a row may end; all of them come first."""
     rows, last, ends = broken.rows, first + 1, list[int]()
     while last < len(rows) and rows[last].column >= rows[first].column:
         if rows[last].column == rows[first].column:
@@ -325,7 +325,7 @@ def _step(broken: Broken) -> int:
 
 
 def _columns_around(broken: Broken, index: int) -> Sequence[int]:
-    """Return the columns of the keys and dashes around a row: of the lines that hold it, and those below."""
+    """Return the columns where a row may belong: those of the lines above that hold it, and below."""
     found: dict[int, None] = {}
     least = _FAR * _LOOKED_AT
     for row in broken.rows[max(0, index - _LOOKED_AT) : index][::-1]:

@@ -38,9 +38,9 @@ def references(view: SuiteView) -> Found:
 def _unknown(view: SuiteView, node: Node, known: tuple[str, ...]) -> Problem:
     there = f"it has {listed(known, 'and')}" if known else "it has none"
     message = f"`.vally.yaml` has no environment `{node.value}`; {there}."
-    meant = nearest(node.value, known)
-    repair = partial(replace_scalar, view.document.tree, node, meant or "")
-    fixes = (Fix(f"Change to `{meant}`", repair),) if meant else ()
+    intended = nearest(node.value, known)
+    repair = partial(replace_scalar, view.document.tree, node, intended or "")
+    fixes = (Fix(f"Change to `{intended}`", repair),) if intended else ()
     return Problem("vally-environment", node.span, message, "error", fixes)
 
 

@@ -17,7 +17,6 @@ from waza_language_server.embedded.python.python_source import PythonSource, par
 from waza_language_server.schema.shape import language_kind_of
 from waza_language_server.syntax.edits import insert_entry, replace_scalar
 from waza_language_server.syntax.nodes import Node
-from waza_language_server.syntax.scalar_map import ScalarMap
 from waza_language_server.text.edit import Fix
 
 _ASSERTION = "python.assertion"
@@ -34,7 +33,6 @@ _SEVERITIES: Mapping[str, Severity] = MappingProxyType(
 
 def assertions(view: GraderView) -> Found:
     """Yield the problems of the assertions of a grader; later ones know the names that earlier ones bind."""
-    text = view.file.tree.text
     known: frozenset[str] = frozenset()
     for node, kind in _written_in(view):
         if kind not in LANGUAGES or node.kind != "scalar" or len(node.value) > LONGEST_VALUE:
@@ -42,13 +40,11 @@ def assertions(view: GraderView) -> Found:
         checkpoint()
         checked = load_language(kind).check(node.value, Surroundings(names=known))
         known |= checked.names
-        if checked.findings:
-            scalar = ScalarMap.of(text, node)
-            for finding in checked.findings:
-                yield problem_inside(text, node, scalar, finding, _SEVERITIES.get(finding.code, "error"))
+        for finding in checked.findings:
+            yield problem_inside(view.file.tree, node, finding, _SEVERITIES.get(finding.code, "error"))
 
 
-def javascript_meant(view: GraderView) -> Iterator[Problem]:
+def undeclared_javascript(view: GraderView) -> Iterator[Problem]:
     """Yield the hint to set ``language`` when all assertions of a grader are JavaScript."""
     tree, entry = view.file.tree, view.entry
     written = [node for node, kind in _written_in(view) if kind == _ASSERTION]

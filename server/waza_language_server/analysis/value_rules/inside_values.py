@@ -5,28 +5,27 @@ from __future__ import annotations
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.embedded.language import Finding, Rewrite
+from waza_language_server.syntax.edits import delete_item
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.scalar_map import ScalarMap
-from waza_language_server.text.edit import Edit, Fix
-from waza_language_server.text.line_index import LineIndex
-from waza_language_server.text.span import Span
+from waza_language_server.syntax.tree import Tree
+from waza_language_server.text.edit import Edit, Edits, Fix
 
 _DASH = compiled_later(r"([ \t]*(?:-[ \t]+)*)-[ \t]+\Z")
 
 
-def problem_inside(
-    text: str, node: Node, scalar: ScalarMap, finding: Finding, severity: Severity = "error"
-) -> Problem:
+def problem_inside(tree: Tree, node: Node, finding: Finding, severity: Severity) -> Problem:
     """Return the problem of a finding in the value of ``node``, with a fix for each possible rewrite."""
+    scalar = ScalarMap.of(tree.text, node)
     span = scalar.source_span(finding.start, finding.end) if finding.end > finding.start else node.span
-    edits = ((rewrite, edits_of_rewrite(text, node, scalar, rewrite)) for rewrite in finding.rewrites)
+    edits = ((rewrite, edits_of_rewrite(tree, node, scalar, rewrite)) for rewrite in finding.rewrites)
     fixes = tuple(Fix(rewrite.title, made, rewrite.preferred) for rewrite, made in edits if made)
     return Problem(finding.code, span, finding.message, severity, fixes)
 
 
-def edits_of_rewrite(text: str, node: Node, scalar: ScalarMap, rewrite: Rewrite) -> tuple[Edit, ...]:
+def edits_of_rewrite(tree: Tree, node: Node, scalar: ScalarMap, rewrite: Rewrite) -> Edits:
     """Return the edits of a rewrite; empty if the list's formatting does not allow it."""
-    end = "\n" if scalar.value.endswith("\n") else ""
+    text, end = tree.text, "\n" if scalar.value.endswith("\n") else ""
     written = [scalar.write(expression.strip() + end) for expression in rewrite.expressions]
     if len(written) == 1:
         return (Edit(node.span, written[0]),)
@@ -34,7 +33,7 @@ def edits_of_rewrite(text: str, node: Node, scalar: ScalarMap, rewrite: Rewrite)
     if items is None or items.kind != "sequence":
         return ()
     if not written:
-        return _without_item(text, node, items)
+        return delete_item(tree, node) if len(items.items) > 1 else ()
     if items.style == "flow":
         return (Edit(node.span, ", ".join(written)),)
     line_start = max(text.rfind("\n", 0, node.span.start), text.rfind("\r", 0, node.span.start)) + 1
@@ -44,18 +43,3 @@ def edits_of_rewrite(text: str, node: Node, scalar: ScalarMap, rewrite: Rewrite)
     line_break = "\r\n" if "\r\n" in text else "\n"
     lead = f"{line_break}{' ' * len(dash[1])}{text[line_start + len(dash[1]) : node.span.start]}"
     return (Edit(node.span, lead.join(written)),)
-
-
-def _without_item(text: str, node: Node, items: Node) -> tuple[Edit, ...]:
-    """Return the edit that deletes a list item with lines of its own, unless it is the only item."""
-    if len(items.items) < 2 or items.style == "flow":
-        return ()
-    lines = LineIndex(text)
-    first, last = lines.line_of(node.span.start), lines.line_of(max(node.span.end - 1, node.span.start))
-    start = lines.line_span(first).start
-    if _DASH.fullmatch(text[start : node.span.start]) is None or first + 1 >= lines.line_count:
-        return ()
-    if text[start : node.span.start].count("-") > 1:
-        return ()
-    end = lines.line_span(last + 1).start
-    return (Edit(Span(start, end), ""),)

@@ -16,7 +16,6 @@ from waza_language_server.analysis.value_rules.inside_values import problem_insi
 from waza_language_server.embedded.languages import load_language
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node
-from waza_language_server.syntax.scalar_map import ScalarMap
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit, Fix
 
@@ -91,8 +90,8 @@ def json_schemas(view: GraderView) -> Iterator[Problem]:
 def _of_dialect(tree: Tree, node: Node) -> Iterator[Problem]:
     if node.kind != "scalar" or draft_of(node.value) is not None:
         return
-    meant, fixes = suggestion(tree, node, _DIALECTS)
-    advice = f"; did you mean `{meant}`?" if meant else f", as `{_DIALECTS[0]}` is."
+    intended, fixes = suggestion(tree, node, _DIALECTS)
+    advice = f"; did you mean `{intended}`?" if intended else f", as `{_DIALECTS[0]}` is."
     message = f"`{printable(node.value)}` is not a known dialect of JSON Schema{advice}"
     yield Problem("value-not-allowed", node.span, message, "error", fixes)
 
@@ -131,17 +130,16 @@ def _of_pattern(tree: Tree, node: Node) -> Iterator[Problem]:
         return
     for finding in load_language("regex").check(node.value).findings:
         if finding.code == "invalid-pattern":
-            yield problem_inside(tree.text, node, ScalarMap.of(tree.text, node), finding, "error")
+            yield problem_inside(tree, node, finding, "error")
 
 
 def _of_unknown_word(schema: Node, key: str) -> Iterator[Problem]:
-    entry, meant = schema.entry(key), slip_of(key, _KNOWN)
-    if entry is None or meant is None or schema.entry(meant) is not None or entry.key.style != "plain":
+    entry, intended = schema.entry(key), slip_of(key, _KNOWN)
+    if entry is None or intended is None or schema.entry(intended) is not None or entry.key.style != "plain":
         return
-    message = (
-        f"`{printable(key)}` is not a keyword of JSON Schema, so it checks nothing; did you mean `{meant}`?"
-    )
-    fix = Fix(f"Change to `{meant}`", (Edit(entry.key.span, meant),), preferred=True)
+    what = f"`{printable(key)}` is not a keyword of JSON Schema, so it checks nothing"
+    message = f"{what}; did you mean `{intended}`?"
+    fix = Fix(f"Change to `{intended}`", (Edit(entry.key.span, intended),), preferred=True)
     yield Problem("unknown-key", entry.key.span, message, "warning", (fix,))
 
 
@@ -166,8 +164,8 @@ def _of_type(tree: Tree, node: Node) -> Iterator[Problem]:
             continue
         if each.value in _TYPES:
             continue
-        meant, fixes = suggestion(tree, each, _TYPES, _OTHER_TYPES.get(each.value.lower()))
-        advice = f"; did you mean `{meant}`?" if meant else f"; it must be {listed(_TYPES)}."
+        intended, fixes = suggestion(tree, each, _TYPES, _OTHER_TYPES.get(each.value.lower()))
+        advice = f"; did you mean `{intended}`?" if intended else f"; it must be {listed(_TYPES)}."
         message = f"A JSON Schema has no type `{printable(each.value)}`{advice}"
         yield Problem("value-not-allowed", each.span, message, "error", fixes)
 
@@ -196,8 +194,8 @@ def _of_reference(tree: Tree, schema: Node, node: Node) -> Iterator[Problem]:
             name = nearest(step, found.key_names) or ""
             escaped = name.replace("~", "~0").replace("/", "~1")
             likely = ["/".join(("#", *parts[:at], escaped, *parts[at + 1 :]))] if name else []
-            meant, fixes = suggestion(tree, node, likely)
-            advice = f"; did you mean `{printable(meant)}`?" if meant else "."
+            intended, fixes = suggestion(tree, node, likely)
+            advice = f"; did you mean `{printable(intended)}`?" if intended else "."
             message = f"`{printable(written)}` leads nowhere in this schema{advice}"
             yield Problem("value-not-allowed", node.span, message, "error", fixes)
             return

@@ -19,7 +19,6 @@ from waza_language_server.embedded.languages import load_language
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node
-from waza_language_server.syntax.scalar_map import ScalarMap
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit, Fix
 
@@ -34,12 +33,12 @@ def patterns_of_file(view: FileView) -> Found:
     An invalid one is a warning: a mock server with one is only left out of a run.
     """
     if view.tree.root is not None:
-        top, look = view.catalog.document(view.kind), partial(_of_value, view.tree.text)
+        top, look = view.catalog.document(view.kind), partial(_of_value, view.tree)
         yield from found_outside(view.tree.root, top, look)
 
 
-def _of_value(text: str, node: Node, shape: Shape) -> Iterable[Problem]:
-    return _problems(text, node, "warning") if shape.kind == "regex" else ()
+def _of_value(tree: Tree, node: Node, shape: Shape) -> Iterable[Problem]:
+    return _problems(tree, node, "warning") if shape.kind == "regex" else ()
 
 
 def patterns_of_grader(view: GraderView) -> Found:
@@ -47,18 +46,18 @@ def patterns_of_grader(view: GraderView) -> Found:
     for node, shape in view.located:
         if shape.kind == "regex":
             checkpoint()
-            problems = _problems(view.file.tree.text, node, "error")
+            problems = _problems(view.file.tree, node, "error")
             # Vally runs patterns as JavaScript does, which has what RE2 lacks.
             of_vally = view.file.catalog.of_vally
             yield from (each for each in problems if not of_vally or each.code != "pattern-not-portable")
 
 
-def _problems(text: str, node: Node, severity: Severity) -> Iterator[Problem]:
+def _problems(tree: Tree, node: Node, severity: Severity) -> Iterator[Problem]:
     if node.kind != "scalar":
         return
     for finding in load_language("regex").check(node.value).findings:
         grave = severity if finding.code == "invalid-pattern" else _SEVERITIES[finding.code]
-        yield problem_inside(text, node, ScalarMap.of(text, node), finding, grave)
+        yield problem_inside(tree, node, finding, grave)
 
 
 _BETWEEN_SLASHES = compiled_later(r"/((?:[^/\\]|\\.)+)/([gimsuy]{1,6})")
@@ -114,8 +113,8 @@ def rubric_names(view: GraderView) -> Iterator[Problem]:
         name = node.value.strip()
         if not known or name in known:
             continue
-        meant, fixes = suggestion(view.file.tree, node, known)
-        advice = f"did you mean `{meant}`?" if meant else f"write a path, a text, or {listed(known)}."
+        intended, fixes = suggestion(view.file.tree, node, known)
+        advice = f"did you mean `{intended}`?" if intended else f"write a path, a text, or {listed(known)}."
         message = f"There is no rubric called `{printable(name)}`; {advice}"
         yield Problem("value-not-allowed", node.span, message, "error", fixes)
 
@@ -157,7 +156,7 @@ def _hint(node: Node) -> Iterator[Problem]:
     name = node.value.strip() if node.kind == "scalar" else ""
     if name != node.value and node.kind == "scalar" and _BARE.fullmatch(name):
         message = f"No tool is called `{node.value}`: names are compared including whitespace."
-        fix = Fix("Delete the blanks", (Edit(node.span, name),))
+        fix = Fix("Delete the spaces", (Edit(node.span, name),))
         yield Problem("blank-in-tool-name", node.span, message, "hint", (fix,))
     elif _SIGNS_OF_PATTERN.search(name):
         message = f"`{name}` is compared as a whole here, not as a pattern, so no tool has this name."
@@ -184,9 +183,9 @@ def workspace_paths(view: GraderView) -> Iterator[Problem]:
         written = node.value
         place = posixpath.normpath(written)
         if written.startswith("/"):
-            meant = written.lstrip("/")
-            repair = partial(replace_scalar, view.file.tree, node, meant)
-            fixes = (Fix(f"Change to `{printable(meant)}`", repair),) if meant else ()
+            intended = written.lstrip("/")
+            repair = partial(replace_scalar, view.file.tree, node, intended)
+            fixes = (Fix(f"Change to `{printable(intended)}`", repair),) if intended else ()
             message = f"`{printable(written)}` is an absolute path; write it relative to the workspace."
             yield Problem("outside-workspace", node.span, message, "error", fixes)
         elif place == ".." or place.startswith("../"):
@@ -201,8 +200,8 @@ def workspace_paths(view: GraderView) -> Iterator[Problem]:
             )
             yield Problem("path-not-portable", node.span, message, "warning")
         elif "\\" in written:
-            meant = written.replace("\\", "/")
-            repair = partial(replace_scalar, view.file.tree, node, meant)
-            fixes = (Fix(f"Change to `{printable(meant)}`", repair),)
-            message = f"Only Windows accepts `\\` between folders; `{printable(meant)}` works everywhere."
+            intended = written.replace("\\", "/")
+            repair = partial(replace_scalar, view.file.tree, node, intended)
+            fixes = (Fix(f"Change to `{printable(intended)}`", repair),)
+            message = f"Only Windows accepts `\\` between folders; `{printable(intended)}` works everywhere."
             yield Problem("path-not-portable", node.span, message, "warning", fixes)

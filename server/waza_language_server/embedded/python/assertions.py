@@ -322,21 +322,13 @@ def _is_name(token: Written) -> bool:
     return token.text.isidentifier()
 
 
+_CLOSED = compiled_later(
+    r""""{3}.*?"{3}|\'{3}.*?\'{3}|"(?:[^"\\]|\\.)*+"|\'(?:[^\'\\]|\\.)*+\'|\#[^\n]*""", re.DOTALL
+)
+"""A string that is closed, or a comment."""
+
+
 def _open_quote(before: str) -> int | None:
     """Return the offset of the string literal that is still open at the end, or None."""
-    opened, quote, index = 0, "", 0
-    while index < len(before):
-        character = before[index]
-        if quote:
-            if character == "\\":
-                index += 1
-            elif before.startswith(quote, index):
-                index += len(quote) - 1
-                quote = ""
-        elif character in "\"'":
-            opened, quote = index, character * 3 if before.startswith(character * 3, index) else character
-            index += len(quote) - 1
-        elif character == "#":
-            index = (before.find("\n", index) + 1 or len(before) + 1) - 1
-        index += 1
-    return opened if quote else None
+    rest = _CLOSED.sub(lambda closed: " " * len(closed[0]), before)
+    return next((at for at, character in enumerate(rest) if character in "\"'"), None)

@@ -126,7 +126,7 @@ def written_in_python(text: str, known: frozenset[str]) -> Iterator[Rewrite]:
 
 
 def _statements(text: str, fault: PythonFault, known: frozenset[str]) -> Iterator[Rewrite]:
-    compared = comparison_meant(text, known)
+    compared = intended_comparison(text, known)
     if not is_statement(text):
         # It is invalid to assign to a call, or after an `and`.
         compared = f"{text[: fault.start]}=={text[fault.end :]}"
@@ -225,7 +225,7 @@ def as_expressions(text: str) -> tuple[str, ...] | None:
     return tuple(f"({text})" if "\n" in text else text for text in written)
 
 
-def comparison_meant(text: str, known: frozenset[str]) -> str | None:
+def intended_comparison(text: str, known: frozenset[str]) -> str | None:
     """Return ``a == b`` for the single statement ``a = b`` when ``a`` is a name the assertion knows."""
     source = parse_python(text.strip(), "exec")
     if not isinstance(source, PythonSource) or not isinstance(source.tree, ast.Module):

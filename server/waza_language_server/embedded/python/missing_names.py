@@ -221,21 +221,10 @@ def _constant_text(source: PythonSource, constant: ast.expr, use: ast.Name) -> s
 def _only_truth_matters(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
     """Return whether only the truth of the value matters, not the value itself."""
     parent = parents.get(node)
-    match parent:
-        case None | ast.Expression():
-            return True
-        case ast.UnaryOp(op=ast.Not()):
-            return True
-        case ast.BoolOp():
-            return _only_truth_matters(parent, parents)
-        case ast.IfExp(test=test) if test is node:
-            return True
-        case ast.IfExp():
-            return _only_truth_matters(parent, parents)
-        case ast.Call(func=ast.Name(id="bool")):
-            return True
-        case _:
-            return False
+    while isinstance(parent, ast.BoolOp):
+        parent = parents.get(parent)
+    is_negated = isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not)
+    return is_negated or parent is None or isinstance(parent, ast.Expression)
 
 
 def _bind_again(source: PythonSource, scope: Comprehension, known: frozenset[str]) -> str | None:
@@ -244,8 +233,8 @@ def _bind_again(source: PythonSource, scope: Comprehension, known: frozenset[str
     outside = resolve_names(ast.Expression(_as_lambda(first.iter)), known).failing
     names = list(dict.fromkeys(use.node.id for use in (*inside, *outside) if use.reason == "vanishing"))
     last_part = scope.value if isinstance(scope, ast.DictComp) else scope.elt
-    before, behind = source.end(last_part), source.start(first.target)
-    clause = [t for t in source.tokens if t.text == "for" and before <= t.start and t.end <= behind]
+    end, start = source.end(last_part), source.start(first.target)
+    clause = [t for t in source.tokens if t.text == "for" and end <= t.start and t.end <= start]
     if not names or len(clause) != 1:
         return None
     bound = f"for {names[0]} in [{names[0]}] " if len(names) == 1 else _bind_several(names)

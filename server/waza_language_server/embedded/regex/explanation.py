@@ -23,7 +23,7 @@ MOST_LINES = 60
 LONGEST = 2_000
 """In characters; longer patterns are not explained."""
 
-_LOST_BLANKS = compiled_later(r"\A +| +\Z| {2,}")
+_LOST_SPACES = compiled_later(r"\A +| +\Z| {2,}")
 
 
 def explained(pattern: str, *, any_case: bool = False) -> str | None:
@@ -99,16 +99,6 @@ class _Words:
             place = "followed" if direction > 0 else "preceded"
             yield _line(depth, f"only where {'not ' if operation is SRE.ASSERT_NOT else ''}{place} by:")
             yield from self.of(inside, depth + 1)
-        elif operation is SRE.ATOMIC_GROUP:
-            yield _line(depth, f"{times}a group that gives nothing back once it matched:")
-            yield from self.of(argument, depth + 1)
-        elif operation is SRE.GROUPREF_EXISTS:
-            number, yes, no = argument
-            yield _line(depth, f"if group {number} matched:")
-            yield from self.of(yes, depth + 1)
-            if no is not None:
-                yield _line(depth, "else:")
-                yield from self.of(no, depth + 1)
         else:
             yield _line(depth, times + self._single(operation, argument))
 
@@ -181,8 +171,8 @@ class _Words:
         known = {
             SRE.CATEGORY_DIGIT: f"{_article(kind)}digit",
             SRE.CATEGORY_NOT_DIGIT: f"a character that is no {kind}digit",
-            SRE.CATEGORY_SPACE: f"{_article(kind)}blank or line break",
-            SRE.CATEGORY_NOT_SPACE: f"a character that is no {kind}blank or line break",
+            SRE.CATEGORY_SPACE: f"{_article(kind)}whitespace character",
+            SRE.CATEGORY_NOT_SPACE: f"a character that is no {kind}whitespace",
             SRE.CATEGORY_WORD: f"{_article(kind)}letter, digit or `_`",
             SRE.CATEGORY_NOT_WORD: f"a character that is no {kind}letter, digit or `_`",
         }
@@ -219,13 +209,13 @@ def _flags(flags: int) -> str:
 def _text(text: str) -> str:
     """Return a string in words; whitespace that Markdown would drop is shown as `␣`."""
     if text == " ":
-        return "a blank"
-    shown = _LOST_BLANKS.sub(lambda blanks: "␣" * len(blanks[0]), _visible(text))
+        return "a space"
+    shown = _LOST_SPACES.sub(lambda spaces: "␣" * len(spaces[0]), _visible(text))
     return f"the text {code(shown)}{' (`␣` is a space)' if shown != _visible(text) else ''}"
 
 
 def _character(number: int) -> str:
-    return "a blank" if number == ord(" ") else code(_visible(chr(number)))
+    return "a space" if number == ord(" ") else code(_visible(chr(number)))
 
 
 def _visible(text: str) -> str:

@@ -169,7 +169,7 @@ def _portable(pattern: str) -> str | None:
 
 
 def _repairs(pattern: str, at: int) -> Sequence[Rewrite]:
-    """Return the valid patterns that are closed at the end, or escape or omit the character at an offset."""
+    """Return the valid patterns after one repair: closed at the end, or a character escaped or deleted."""
     if len(pattern) > _LONGEST_REPAIRED:
         return ()
     flags = _OPEN_FLAGS.match(pattern)

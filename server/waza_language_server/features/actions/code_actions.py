@@ -2,8 +2,8 @@
 
 A fix is validated before it is offered: it must remove its problem and cause no other one.
 
-Architecture invariant: the fixes come with the problems, from the rules that find them; none is made here.
-The validated fixes depend on the text alone and never on a clock: the answer is the same on a busy machine.
+Architecture invariant: rules create the fixes, together with their problems. How many are validated depends
+on the text, never on a clock, so the answer is the same on a busy machine.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ if TYPE_CHECKING:
 
 FIX_ALL_TITLE = "Apply all safe fixes"
 MOST_TRIED, FEWEST_TRIED = 40, 5
-"""How many fixes are tried for one menu, those of the problems nearest to the start of the range first."""
+"""Fixes that are validated for one menu, in the order of their problems."""
 MOST_MENU_CHARACTERS = 40_000
-"""How many characters the fixes of one menu judge, at least those of the first ``FEWEST_TRIED``."""
+"""Characters that these validations diagnose in total; ``FEWEST_TRIED`` fixes are validated in any case."""
 FAULTS_COST = 3
-"""How many times as long a trial takes in a text that is not YAML: it is also judged as it may be meant."""
+"""A validation in a text with syntax faults costs this many times more."""
 MOST_ROUNDS = 10
 """Rounds of the action for the entire file: one fix may make another one possible."""
 MOST_JUDGED_CHARACTERS = 300_000
-"""How many characters the trials judge in which fixes are found that do not work with the others."""
-FEWEST_TRIALS = 30
-"""How many trials there are in any case."""
+"""Characters that the validations of one round diagnose to find the fixes that conflict with others."""
+FEWEST_VALIDATIONS = 30
+"""Validations of one round in any case."""
 
 
 @frozen()
 class CodeAction:
     """A change that repairs ``problems``; a refactoring repairs none.
 
-    ``preferred`` marks the one that an editor may apply unasked.
+    An editor may apply a ``preferred`` one without showing a menu.
     """
 
     title: str
@@ -90,13 +90,13 @@ def code_actions(
 
 
 def most_tried(document: Document) -> int:
-    """Return how many fixes are tried for a menu: fewer in a long or broken text, where each takes longer."""
+    """Return how many fixes are validated for a menu: fewer in a long or broken text."""
     cost = max(len(document.text), 1) * (FAULTS_COST if document.tree.errors else 1)
     return min(MOST_TRIED, max(FEWEST_TRIED, MOST_MENU_CHARACTERS // cost))
 
 
 def fixes_at(span: Span, problems: Sequence[Problem]) -> list[Chosen]:
-    """Return the fixes of the problems that touch a span; a menu has the first ``most_tried`` that work."""
+    """Return the fixes of the problems that touch a span; a menu validates the first ``most_tried``."""
     touching = (each for each in problems if each.span.start <= span.end and span.start <= each.span.end)
     return [(problem, fix) for problem in touching for fix in problem.fixes]
 
@@ -129,35 +129,35 @@ def not_tried(count: int) -> str:
 
 
 def fixed(document: Document, workspace: Workspace, problems: Sequence[Problem]) -> Fixed:
-    """Apply the safe fixes, and those that have room or are in view only then."""
-    trials_left = max(FEWEST_TRIALS, MOST_JUDGED_CHARACTERS // max(len(document.text), 1))
-    round_ = first = _together(document, workspace, problems, trials_left)
+    """Apply the safe fixes, then those that become possible or visible by them."""
+    validations_left = max(FEWEST_VALIDATIONS, MOST_JUDGED_CHARACTERS // max(len(document.text), 1))
+    round_ = first = _together(document, workspace, problems, validations_left)
     rounds: list[Edits] = []
     count, changed = 0, document
     while round_.taken and len(rounds) < MOST_ROUNDS:
         count += len(round_.taken)
-        trials_left -= round_.trials
+        validations_left -= round_.validations
         rounds.append(tuple(edit for _, fix in round_.taken for edit in fix.edits))
         changed = changed.replaced(apply(changed.text, rounds[-1]), document.version)
         around = workspace.with_document(changed)
         left = diagnose(changed, around)
-        round_ = _together(changed, around, left, trials_left)
+        round_ = _together(changed, around, left, validations_left)
     repaired = tuple(problem for problem, _ in first.taken)
-    untried = round_.untried + len(round_.taken)
+    untried = round_.rejected + len(round_.taken)
     return Fixed(changed, composed(document.text, rounds), repaired, count, untried)
 
 
 @frozen()
 class _Round:
-    """The fixes that can be applied together, the number of untried ones, and of validations."""
+    """The fixes that can be applied together, the number of rejected ones, and of validations."""
 
     taken: list[Chosen]
-    untried: int
-    trials: int
+    rejected: int
+    validations: int
 
 
 def _together(
-    document: Document, workspace: Workspace, problems: Sequence[Problem], most_trials: int
+    document: Document, workspace: Workspace, problems: Sequence[Problem], most_validations: int
 ) -> _Round:
     """Find the safe fixes that can be applied together, one a problem; if two overlap, the first.
 
@@ -170,7 +170,7 @@ def _together(
     # If a set does not work, try it without the suspected fixes, else in halves; an accepted set has always
     # been validated together.
     rest = [apart] if apart else []
-    while rest and tried < most_trials:
+    while rest and tried < most_validations:
         batch = rest.pop()
         tried += 1
         culprits = validator.culprits([*taken, *batch])
@@ -188,13 +188,13 @@ def _together(
 
 
 class _Occupied:
-    """The parts of the text that are taken by edits, in order."""
+    """The spans of the accepted edits, in order."""
 
     def __init__(self) -> None:
         self._spans: list[Span] = []
 
     def take(self, spans: Sequence[Span]) -> bool:
-        """Take these spans; False, and nothing taken, when one of them touches a taken one."""
+        """Add spans and return True, or return False if one of them touches a span that was added before."""
         if any(self._touches(span) for span in spans):
             return False
         for span in spans:

@@ -1,4 +1,4 @@
-"""A task with a file of its own moves into the eval file that names it, with its comments; the file goes."""
+"""Move a task file into the eval file that lists it, or an inline task to a file, with comments."""
 
 from __future__ import annotations
 
@@ -41,18 +41,19 @@ from waza_language_server.text.workspace_edit import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
 
 
 _SCHEMA = compiled_later(r"#\s*yaml-language-server:")
 MOST_CHARACTERS = 200_000
-"""Of both files together: the eval file is judged again as a whole."""
+"""Characters of both files; with more nothing is offered, since the eval file is diagnosed again."""
 
 
 @frozen()
 class _Named:
-    """A task file, read, and the item of the list that names it alone."""
+    """A task file, and the list item that names only this file."""
 
     item: Node
     file: Document
@@ -61,8 +62,8 @@ class _Named:
 def inline_task(document: Document, workspace: Workspace, selected: Span) -> CodeAction | None:
     """Return the change that moves the task file named at a selection into the eval file, None without one.
 
-    Nothing is offered where the task would not be the same there, where something else names the file, or
-    where the eval file as a whole would have another problem.
+    None also if the task would not be the same there, if something else names the file, or if the eval file
+    would get a new problem.
     """
     named = _named(document, workspace, selected)
     if named is None or document.tree.root is None or named.file.tree.root is None:
@@ -124,7 +125,7 @@ def _can_move(document: Document, file: Document) -> bool:
     root, tree = file.tree.root, file.tree
     if root is None or root.kind != "mapping" or root.style != "block" or tree.errors or tree.anchored:
         return False
-    # Only comments have a place above a dash.
+    # Only comments can be above a dash.
     above = file.text[: root.span.start].splitlines()
     starts = (
         all(not row.strip() or row.startswith("#") for row in above)
@@ -135,9 +136,9 @@ def _can_move(document: Document, file: Document) -> bool:
 
 
 def _moved_right(document: Document, named: _Named) -> Edit:
-    """Return the edit that writes the lines of a task after its dash, and the lines above them above it.
+    """Return the edit that writes a task after its dash, and the comments above the task above the dash.
 
-    The comment that names the schema of the file is left out.
+    The comment with the schema of the file is left out.
     """
     line = document.lines.line_span(document.lines.line_of(named.item.span.start))
     before = document.text[line.start : named.item.span.start]
@@ -156,8 +157,8 @@ _FOLDER = "tasks"
 def extract_task(document: Document, workspace: Workspace, selected: Span) -> CodeAction | None:
     """Return the change that moves the first selected inline task to a new file, None without one.
 
-    Nothing is offered where the task would not be the same there: with anchors in the file, with a
-    ``prompt_file``, which starts at the folder of its task, or without an id that can be a file name.
+    None also if the task would not be the same there (anchors in the file; a ``prompt_file``, which is
+    relative to the folder of its task), or if its id cannot be a file name.
     """
     path, tree = path_of(document.uri), document.tree
     task = _task_in(document, selected)
@@ -172,7 +173,7 @@ def extract_task(document: Document, workspace: Workspace, selected: Span) -> Co
     text = _moved_left(document.text, span, task)
     edits: Edits = (Edit(span, plain_or_quoted(written)),)
     if picks_up(suite, new):
-        # Nothing is left of it here, so the comments about it go, too.
+        # A glob picks the new file up, so the entry is removed with the comments above it.
         lines = remove_item(document, task.item)
         edits = (lines.edit,) if lines is not None else delete_item(tree, task.item)
         text = _with_comments(text, lines) if lines is not None else text
@@ -202,7 +203,7 @@ def _task_in(document: Document, selected: Span) -> TaskEntry | None:
 
 
 def _new_path(suite: Suite, task: str) -> str:
-    """Return the path of the new file: in a folder whose files the suite picks up, or else a usual one."""
+    """Return the path of the new file: in a folder of the suite's globs, or else ``tasks/``."""
     for pattern in suite.outline.patterns:
         place = PurePosixPath(pattern)
         for suffix in (".yaml", ".yml"):
@@ -221,7 +222,7 @@ def _lines_of(document: Document, task: TaskEntry) -> Span:
 
 
 def _moved_left(text: str, span: Span, task: TaskEntry) -> str:
-    """Return the lines of a task as they are at the left margin."""
+    """Return the lines of a task, moved to the left margin."""
     start = max(text.rfind("\n", 0, span.start), text.rfind("\r", 0, span.start)) + 1
     column = task.item.span.start - start
     ending = line_break(text)

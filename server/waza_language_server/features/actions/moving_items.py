@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RemovedItem:
-    """The lines of an item as they are with the dash at the margin, and the edit that takes them away."""
+    """The lines of an item, moved so that its dash is at the margin, and the edit that removes them."""
 
     rows: tuple[str, ...]
     edit: Edit
@@ -51,14 +51,14 @@ def remove_item(document: Document, item: Node) -> RemovedItem | None:
     rows = tuple(_row(document, number)[column:] for number in range(first, last + 1))
     if any(_row(document, number)[:column].strip(" ") for number in range(first, last + 1)):
         return None
-    # The blank lines that part it from the item above go, too.
+    # The blank lines between it and the item above are removed, too.
     while index and first - 1 > above and not _row(document, first - 1).strip():
         first -= 1
     stop = last + 1
     while (
         not index and len(holder.items) > 1 and stop < lines.line_count and not _row(document, stop).strip()
     ):
-        # Below the key of the list nothing is parted.
+        # The first item has no item above: remove the blank lines after it.
         stop += 1
     end = lines.line_span(stop).start if stop < lines.line_count else len(text)
     lines_of_item = Span(lines.line_span(first).start, end)
@@ -73,10 +73,10 @@ _NOTHING = ("[]", "", "null", "~")
 
 
 def append_item(document: Document, root: Node, key: str, rows: tuple[str, ...]) -> Edit | None:
-    """Return the edit that puts an item after the last one of the list at a key.
+    """Return the edit that appends an item to the list at a key.
 
-    ``root`` is the mapping that has the key: that of the file, or an item of a list. Without the key it is
-    written at its end. None if the list is written in another way.
+    ``root`` is the mapping with the key: that of the file, or an item of a list. A missing key is written at
+    its end. None if the list is neither a block list nor empty.
     """
     text, lines = document.text, document.lines
     if root.kind != "mapping" or root.style != "block":
@@ -106,8 +106,8 @@ def append_item(document: Document, root: Node, key: str, rows: tuple[str, ...])
             last += 1
         end = lines.line_span(last).end
         block = ending.join(indented_rows(rows, column))
-        behind = text[value.span.end if len(value.span) else colon + 1 : end].rstrip()
-        return Edit(Span(colon + 1, end), f"{behind}{ending}{block}")
+        rest = text[value.span.end if len(value.span) else colon + 1 : end].rstrip()
+        return Edit(Span(colon + 1, end), f"{rest}{ending}{block}")
     else:
         return None
     end = lines.line_span(last).end
@@ -175,7 +175,7 @@ def _gap(document: Document, items: Sequence[Node], column: int) -> int:
 
 
 def _emptied(document: Document, holder: Node, lines_of_item: Span) -> Edit | None:
-    """Return the edit that takes the only item of the list at a key away."""
+    """Return the edit that removes the only item of the list at a key."""
     text, lines, root = document.text, document.lines, holder.parent
     entry = root.entry(str(holder.step)) if root is not None else None
     if root is None or entry is None:
@@ -211,10 +211,7 @@ def indented_rows(rows: Sequence[str], column: int) -> list[str]:
 
 
 def add_no_problem(workspace: Workspace, before: Sequence[Document], after: Sequence[Document]) -> bool:
-    """Return whether a change gives files no problem of a code that they did not have before.
-
-    A file that the change takes away is only in ``before``.
-    """
+    """Return whether the files of a change have no more problems of any code than before."""
     known: Counter[str] = Counter()
     for each in before:
         problems = diagnose(each, workspace)

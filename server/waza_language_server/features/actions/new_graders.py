@@ -51,9 +51,9 @@ class NewGrader:
 def new_graders(
     workspace: Workspace, suite: Path, task: str, graders: Sequence[Mapping[str, Any]]
 ) -> list[NewGrader]:
-    """Return what ``live.graders`` answers, as changes of the file of the task, and of the suite.
+    """Return the graders of ``live.graders`` as edits of the task's file, and of the eval file.
 
-    None is offered that would bring a problem, or for which the list cannot be extended as it is written.
+    An edit that would cause a problem is left out, as is one of a list that cannot be extended.
     """
     taken = _names(workspace, suite)
     file = VerdictLocations(workspace.project, suite).file_of_task(task)
@@ -96,7 +96,7 @@ def _names(workspace: Workspace, suite: Path) -> Collection[str]:
 def _change(
     workspace: Workspace, suite: Path, path: Path, task: str | None, entry: Mapping[str, Any]
 ) -> WorkspaceEdit | None:
-    """Return the change that adds an entry to the graders of a task, without one to those of the suite."""
+    """Return the change that adds an entry to the graders of a task, or of the suite if ``task`` is None."""
     document = document_at(workspace.project, path, "eval" if path == suite else "task")
     if document is None:
         return None

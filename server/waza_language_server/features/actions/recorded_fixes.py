@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def recorded_fixes(document: Document, rule: Rule, fixes: Sequence[Mapping[str, Any]]) -> list[CodeAction]:
-    """Return the values in the answer to ``live.fixes`` as edits of the document with the rule."""
+    """Return the fixes of ``live.fixes`` that set values, as edits of the document with the rule."""
     found: list[CodeAction] = []
     for fix in fixes:
         if "path" not in fix:
@@ -42,7 +42,7 @@ def recorded_fixes(document: Document, rule: Rule, fixes: Sequence[Mapping[str, 
 
 
 def file_fix(fix: Mapping[str, Any], file: Path, text: str | None) -> CodeAction:
-    """Return what ``live.fixes`` answers for a file, which holds a text now, None when it is not there."""
+    """Return a fix of ``live.fixes`` that writes a file; ``text`` is its content, None without one."""
     uri = uri_of(file)
     if text is None:
         change = WorkspaceEdit(creations=(FileCreation(uri, fix["text"]),))
@@ -83,7 +83,7 @@ def _edits(document: Document, rule: Rule, path: tuple[str | int, ...], value: A
         return replace_scalar(tree, node, written)
     source = document.text[node.span.start : node.span.end]
     if node.kind not in {"sequence", "mapping"} or "#" in source:
-        # A comment would be lost with it.
+        # The edit would delete a comment.
         return ()
     column = column_of(document.text, node.span.start)
     block = write_block(value, column, line_break(document.text))
@@ -93,7 +93,7 @@ def _edits(document: Document, rule: Rule, path: tuple[str | int, ...], value: A
 
 
 def _config_of(rule: Rule) -> Node | None:
-    """Return the node that the paths of a rule start at."""
+    """Return the node that the path of a rule starts at."""
     node: Node | None = rule.node
     for _ in rule.path:
         node = node.parent if node is not None else None

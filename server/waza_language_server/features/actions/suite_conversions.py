@@ -1,4 +1,4 @@
-"""The formats that an eval file can be converted into, offered at its first line."""
+"""The formats that an eval file can be converted to, offered at its first line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FORMATS: Mapping[DocumentKind, Sequence[str]] = {
 
 
 def suite_conversions(document: Document, workspace: Workspace, selected: Span) -> Sequence[str]:
-    """Return the formats into which the file at a selection can be converted; none below its head."""
+    """Return the formats that a file can be converted to; none for a selection below its first key."""
     root = document.tree.root
     head = next(root.each_entry(), None) if root is not None else None
     line = document.lines.line_of(head.key.span.start) if head is not None else 0

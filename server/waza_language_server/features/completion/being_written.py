@@ -1,7 +1,7 @@
-"""Unfinished input is not wrong yet: a key without its colon, a fresh dash, half a word.
+"""Hide problems of unfinished input: a key without its colon, a new dash, half a word.
 
-Architecture invariant: only the text and the place of the last edit decide, no clock. Callers pass a place
-only while the text is not saved, so no problem stays hidden for good.
+Architecture invariant: only the text and the offset of the last edit decide, no clock. Callers pass an offset
+only while the text is not saved, so no problem stays hidden.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def without_unfinished(
     *,
     begun: bool = False,
 ) -> tuple[Problem, ...]:
-    """Return the problems without those of unfinished input at an offset, where the last edit ended.
+    """Return the problems without those of unfinished input at ``typed_at``, where the last edit ended.
 
-    In a file that was ``begun`` empty and never saved, missing keys are not reported yet.
+    ``begun`` says that the file was opened empty and never saved: missing keys are not reported yet.
     """
     if begun and document.tree.root is not None:
         start = document.tree.root.span.start
@@ -77,19 +77,19 @@ def _held_on_line(
 
 
 def _may_become(document: Document, workspace: Workspace, typed_at: int, word: str) -> bool:
-    """Return whether a completion at this place begins with a word."""
+    """Return whether a completion at this offset begins with a word."""
     return any(item.label.startswith(word) for item in complete(document, workspace, typed_at).items)
 
 
 def _entry_at_its_end(document: Document, offset: int) -> Span | None:
-    """Return the item of a list that an offset continues; None when it is followed by more of it."""
+    """Return the list item that ends at an offset, None if more of it follows."""
     cursor = cursor_at(document.tree, offset)
     path = (*cursor.container_path, *((cursor.key,) if cursor.role == "value" and cursor.key else ()))
     root = document.tree.root
     while path and root is not None:
         node = root.get(*path)
         if isinstance(path[-1], int) and node is not None:
-            behind = document.text[offset : node.span.end].strip()
-            return None if behind else Span(node.span.start, offset + 1)
+            rest = document.text[offset : node.span.end].strip()
+            return None if rest else Span(node.span.start, offset + 1)
         path = path[:-1]
     return None

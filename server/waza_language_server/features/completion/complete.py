@@ -1,4 +1,4 @@
-"""Completion: what can be written at the cursor, in every state of the text.
+"""Completion of keys, values, list items, graders and aliases, in every state of the text.
 
 Keys come with their description and a snippet of their value, grader types with a whole minimal grader,
 values from the schema and from the project around the file (graders, tasks, fixtures, models, tools,
@@ -17,6 +17,7 @@ from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.features.completion.item import Completion, CompletionPoint
+from waza_language_server.features.completion.metadata import metadata_keys, metadata_values
 from waza_language_server.features.completion.snippets import (
     escaped,
     grader_snippet,
@@ -72,7 +73,7 @@ def complete(
         return Completions()
     point = CompletionPoint(document, workspace, offset, cursor, prices)
     written = document.text[cursor.replace.start : cursor.replace.end]
-    if point.outside_text or "\n" in written or "\r" in written:
+    if point.touches_text or "\n" in written or "\r" in written:
         # Editors take completions within one line only.
         return Completions()
     if not point.quote and (_MARK.match(written) or (cursor.role == "key" and _LINE_MARK.match(written))):
@@ -112,6 +113,8 @@ def _names_skill(point: CompletionPoint, holder: Shape) -> bool:
 
 def _keys(point: CompletionPoint, holder: Shape) -> list[Completion]:
     items = list(key_items(point, holder.branch("mapping", frozenset(point.cursor.existing_keys))))
+    if point.is_metadata:
+        items += metadata_keys(point)
     if holder.kind == "grader" and not {"type", "ref"} & set(point.cursor.existing_keys):
         items += grader_items(point)
     text, written = point.document.text, point.cursor.replace
@@ -140,6 +143,8 @@ def _suites(point: CompletionPoint) -> Iterable[Completion]:
 def _values(point: CompletionPoint, holder: Shape, key: str) -> list[Completion]:
     if key == MERGE_KEY:
         return list(anchor_items(point))
+    if point.is_metadata:
+        return list(metadata_values(point, key))
     shape = shape_below(holder, key)
     if shape is None:
         return []
@@ -159,7 +164,7 @@ def _list_items(point: CompletionPoint, holder: Shape) -> list[Completion]:
     branches = shape.branches or (shape,)
     existing = frozenset(point.cursor.existing_keys)
     if point.quote or point.has_properties:
-        # In quotes there is a text, whatever else an item may be; an anchor would be that of the first key.
+        # In quotes an item is a string; after an anchor, a mapping would give the anchor to its first key.
         return list(value_items(point, shape.branch("scalar"), point.cursor.key or ""))
     if any(branch.kind == "grader" for branch in branches):
         if not existing & {"type", "ref"}:
@@ -208,7 +213,7 @@ def _capped(point: CompletionPoint, items: Iterable[Completion]) -> Completions:
         unique.setdefault(item.label, _before_comment(point, item))
     found: Sequence[Completion] = sorted(unique.values(), key=lambda item: item.sort_text)
     if len(found) <= MAX_ITEMS:
-        return Completions(tuple(found), point.asks_again)
+        return Completions(tuple(found), point.is_incomplete)
     typed = point.cursor.prefix.strip("\"'").lower()
     fitting = [item for item in found if typed in (item.filter_text or item.label).lower()]
     fitting.sort(key=lambda item: not (item.filter_text or item.label).lower().startswith(typed))
@@ -315,11 +320,11 @@ def key_items(point: CompletionPoint, holder: Shape, *, new_item: bool = False) 
             edit=edit,
             is_snippet="$1" in edit.text if point.quote else not point.follows_colon,
             deprecated=shape.deprecated,
-            goes_on=_goes_on(shape) and not point.follows_colon,
+            suggests_more=_suggests_more(shape) and not point.follows_colon,
         )
 
 
-def _goes_on(shape: Shape) -> bool:
+def _suggests_more(shape: Shape) -> bool:
     """Return whether the first placeholder below a key has suggestions."""
     kinds = {each.kind for each in (shape, shape.branch("sequence").items) if each is not None}
     kinds |= {branch.kind for branch in shape.branches}

@@ -1,4 +1,4 @@
-"""One thing that can be written, and the place it is written at."""
+"""A completion item, and the place of a completion."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.features.completion.snippets import Layout, plain_text
 from waza_language_server.features.hover.model_prices import ModelPrices
+from waza_language_server.features.prompt_metadata import METADATA
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.syntax.frames import line_start_of
 from waza_language_server.syntax.scalar_writing import plain_or_quoted
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.cursor import Cursor
 
 _COLON = compiled_later(r"[ \t]*:")
-_BEHIND_KEY = compiled_later(r"[,:\[\]{}]")
+_AFTER_KEY = compiled_later(r"[,:\[\]{}]")
 CompletionKind = Literal[
     "key",
     "grader",
@@ -44,11 +45,10 @@ CompletionKind = Literal[
 
 @frozen()
 class Completion:
-    """One thing that can be written. ``documentation`` is Markdown; ``edit`` is on one line of the document.
+    """A completion item. ``documentation`` is Markdown; the span of ``edit`` is on one line of the document.
 
-    In a text of several lines the lines after the first are relative to the indentation of the line of the
-    edit, as editors insert them; ``is_snippet`` says that it has places to fill in. ``text_without_places``
-    is for others.
+    Lines of its text after the first are relative to the indentation of that line, as editors insert them.
+    ``is_snippet`` says that the text has placeholders.
     """
 
     label: str
@@ -60,14 +60,14 @@ class Completion:
     is_snippet: bool = False
     filter_text: str | None = None
     deprecated: bool = False
-    goes_on: bool = False
-    """True if the first placeholder has suggestions, too."""
+    suggests_more: bool = False
+    """True if the first placeholder has completions of its own."""
     command: tuple[str, dict[str, str]] | None = None
-    """A command of the server that is executed when the item was accepted, with its argument."""
+    """A command of the server to execute when the item is accepted, with its argument."""
 
     @property
-    def text_without_places(self) -> str:
-        """The text to insert where snippets are not understood."""
+    def text_without_placeholders(self) -> str:
+        """The text for clients without snippets."""
         return plain_text(self.edit.text) if self.is_snippet else self.edit.text
 
 
@@ -81,7 +81,7 @@ class CompletionPoint:
     cursor: Cursor
     prices: ModelPrices | None = None
     skills: Mapping[Path, str] = field(default_factory=dict[Path, str])
-    """The skills of the workspace by the files that define them, where one is named at the cursor."""
+    """The skills of the workspace by the files that define them; empty unless one is named at the cursor."""
 
     @cached_property
     def nearby(self) -> Nearby:
@@ -104,7 +104,7 @@ class CompletionPoint:
         return self.prices.listed() if self.prices is not None else ()
 
     @property
-    def asks_again(self) -> bool:
+    def is_incomplete(self) -> bool:
         """Return whether a required value is not known yet, so that the next list may be longer."""
         return "models_listed" in self.__dict__ and self.models_listed is None
 
@@ -127,8 +127,8 @@ class CompletionPoint:
         return bool(before) and before[-1][0] in "&!"
 
     @property
-    def outside_text(self) -> bool:
-        """Return whether the cursor touches other text, which a value would break."""
+    def touches_text(self) -> bool:
+        """Return whether the cursor touches other text that an inserted value would break."""
         cursor = self.cursor
         node = cursor.node
         if node is not None and node.style in {"literal", "folded"}:
@@ -148,7 +148,7 @@ class CompletionPoint:
         if cursor.role == "value" or (len(cursor.replace) and not rest.startswith("- ")):
             return rest[:1] in {'"', "'"}
         if cursor.role == "key" and self.follows_colon:
-            # A value that has lost its key.
+            # A value whose key was deleted.
             return False
         return bool(rest) and not (rest.startswith("#") and before.strip())
 
@@ -170,6 +170,11 @@ class CompletionPoint:
         return rest.startswith(":")
 
     @property
+    def is_metadata(self) -> bool:
+        """Return whether the cursor is in the free facts of a prompt."""
+        return self.document.kind == "prompts" and self.cursor.container_path[1:] == (METADATA,)
+
+    @property
     def keys_are_quoted(self) -> bool:
         """Return whether keys are in double quotes here, as in JSON; for empty braces, look around them."""
         if self.document.tree.is_json:
@@ -185,15 +190,15 @@ class CompletionPoint:
     @cached_property
     def comma(self) -> str:
         """The comma and the space that must follow the inserted text; "" if not needed."""
-        behind = self.cursor.replace.end + bool(self.quote)
-        blank = "" if self.text[behind : behind + 1].isspace() else " "
+        end = self.cursor.replace.end + bool(self.quote)
+        blank = "" if self.text[end : end + 1].isspace() else " "
         return f",{blank}" if self.cursor.needs_comma else ""
 
     def quoted_key(self, name: str, value: str = "") -> Edit:
         """Return the edit that writes a key in the quotes around the cursor, its colon, and a value."""
         span, quote = self.cursor.replace, self.quote
         value = f"{value or '$1'}{self.comma}" if self.comma else value
-        if _BEHIND_KEY.search(self.text, self.offset, span.end):
+        if _AFTER_KEY.search(self.text, self.offset, span.end):
             # The quotes are not closed yet: the next ones belong to something else.
             span, value = Span(span.start, self.offset), ""
         if _COLON.match(self.text, span.end):

@@ -1,8 +1,7 @@
-"""Snippets: YAML texts with places to fill in, in the layout of the file around them.
+"""Snippets: YAML or JSON with placeholders, in the layout of the file around them.
 
-A snippet is written in the syntax of editors: ``${1:text}`` is a place with a suggestion, ``${1|a,b|}`` a
-choice, ``$0`` where the cursor ends. Lines after the first are relative to the indentation of the line it
-is inserted in.
+They have the syntax of editors: ``${1:text}`` is a placeholder with a default, ``${1|a,b|}`` a choice, ``$0``
+the final cursor. Lines after the first are relative to the indentation of the line that they are inserted in.
 """
 
 from __future__ import annotations
@@ -22,23 +21,23 @@ from waza_language_server.syntax.tree import Tree, parse
 if TYPE_CHECKING:
     from waza_language_server.schema.shape import Shape
 
-_PLACE = compiled_later(r"(?<!\\)(?:\$\{\d+:((?:[^\\}]|\\.)*)\}|\$\{\d+\|((?:[^\\|]|\\.)*)\|\}|\$\d+)")
+_PLACEHOLDER = compiled_later(r"(?<!\\)(?:\$\{\d+:((?:[^\\}]|\\.)*)\}|\$\{\d+\|((?:[^\\|]|\\.)*)\|\}|\$\d+)")
 _ESCAPED = compiled_later(r"\\([\\$}])")
 _SUGGESTED_KINDS = frozenset({"model", "executor", "task.glob"})
 
 
 def plain_text(snippet: str) -> str:
-    """Return the text of a snippet for an editor that knows none: suggestions stay, first choices win."""
+    """Return a snippet as plain text: with the defaults of its placeholders, and with first choices."""
 
     def resolve(match: re.Match[str]) -> str:
         choices = match[2].split(",")[0] if match[2] is not None else ""
         return match[1] if match[1] is not None else choices
 
-    return _ESCAPED.sub(r"\1", _PLACE.sub(resolve, snippet))
+    return _ESCAPED.sub(r"\1", _PLACEHOLDER.sub(resolve, snippet))
 
 
 def escaped(text: str) -> str:
-    """Return text that means itself inside a snippet."""
+    """Return text escaped for a snippet."""
     return re.sub(r"([\\$}])", r"\\\1", text)
 
 
@@ -84,7 +83,7 @@ def value_snippet(shape: Shape, layout: Layout) -> str:
 
 
 def json_snippet(shape: Shape, number: int = 1) -> str:
-    """Return a value as JSON with one place to fill in, which has this number."""
+    """Return a value as JSON with one placeholder, which has this number."""
     place, branch = f"${number}", _main_branch(shape)
     types = branch.types - {"null"}
     if "array" in types:
@@ -96,7 +95,7 @@ def json_snippet(shape: Shape, number: int = 1) -> str:
 
 
 def json_item_snippet(shape: Shape) -> str:
-    """Return a new object of a list: its required keys, and one of those of which it needs any."""
+    """Return a new object of a list with its required keys, and one key of an "at least one" group."""
     keys = (*shape.required, *shape.at_least_one[:1])
     pairs = (
         f'"{key}": {json_snippet(shape.properties[key].shape, number)}'
@@ -131,13 +130,13 @@ def grader_snippet(text: str, layout: Layout, *, without: Sequence[str] = ()) ->
         if key == "type":
             parts.append(escaped(source))
             continue
-        filled, number = _with_places(text, pair.key.span.start, pair.value, source, number)
+        filled, number = _with_placeholders(text, pair.key.span.start, pair.value, source, number)
         parts.append(_relaid(filled, layout))
     return "\n  ".join(parts)
 
 
-def _with_places(text: str, start: int, value: Node, source: str, number: int) -> tuple[str, int]:
-    """Return the text of an entry with each one-line scalar as a place, and the last number used."""
+def _with_placeholders(text: str, start: int, value: Node, source: str, number: int) -> tuple[str, int]:
+    """Return an entry with each one-line scalar as a placeholder, and the last number used."""
     filled = ""
     done = start
     keys = {id(pair.key.green) for node in value.walk() for pair in node.entries}
@@ -172,7 +171,7 @@ def _relaid(text: str, layout: Layout) -> str:
 
 
 def _first_keys(shape: Shape) -> list[tuple[str, Shape]]:
-    """Return the keys that a new mapping starts with: what must be given, or else the first one."""
+    """Return the keys that a new mapping starts with: the required ones, or else the first."""
     shape = shape.branch("mapping")
     wanted = [*shape.required, *(one.key for one in shape.recommended if one.severity != "hint")]
     for choice in (shape.at_least_one, shape.exactly_one):
@@ -193,7 +192,7 @@ def _short_value(shape: Shape, number: int) -> str:
 
 
 def _number(shape: Shape, place: int) -> str:
-    """Return a place for a value, filled with the example or the default where that is a number."""
+    """Return a placeholder; its default is the example or the default of the shape if that is a number."""
     numbers = [*shape.examples, *([shape.default] if shape.has_default else [])]
     number = next(
         (value for value in numbers if isinstance(value, int | float) and value and value is not True), None

@@ -57,7 +57,7 @@ def value_items(point: CompletionPoint, shape: Shape, key: str) -> Iterator[Comp
 
 
 def _listed(point: CompletionPoint, shape: Shape) -> Iterator[Completion]:
-    """Yield the values that the schema names: all that are allowed, or else the default and the examples."""
+    """Yield the values in the schema: the allowed ones, or else the examples or the default."""
     values = [value for value in shape.enum if value not in {None, ""}]
     detail = "default"
     if not values and "boolean" in shape.types and "string" not in shape.types:
@@ -164,20 +164,20 @@ def _tools(point: CompletionPoint) -> Iterator[Completion]:
 
 
 def _tool_patterns(point: CompletionPoint) -> Iterator[Completion]:
-    """Yield the tools as the ``tool`` of a block wants them where it is a pattern."""
+    """Yield the tools as patterns, for the key ``tool`` of a block that takes patterns."""
     for tool in _tools(point):
         if _TOOL_WORD.fullmatch(tool.label):
             yield _known(point, f"^{tool.label}$", "value", tool.detail, rank=tool.sort_text[:1])
 
 
 def _tags(point: CompletionPoint) -> Iterator[Completion]:
-    written = _beside(point)
+    written = _other_items(point)
     for position, tag in enumerate(point.nearby.tags()):
         if tag not in written:
             yield replace(_known(point, tag, "value", "tag of this suite"), sort_text=f"1{position:03}")
 
 
-def _beside(point: CompletionPoint) -> set[str]:
+def _other_items(point: CompletionPoint) -> set[str]:
     """Return the other items of the list that the cursor is in."""
     root, node = point.document.tree.root, point.cursor.node
     listed = root.get(*point.cursor.container_path) if root is not None else None
@@ -198,7 +198,7 @@ def _skills(point: CompletionPoint) -> Iterator[Completion]:
 
 
 def _skill_paths(point: CompletionPoint, path: Path) -> Iterator[Completion]:
-    """Yield the folders of the skills as seen from the open folder, where a run is most likely started."""
+    """Yield the folders of the skills relative to the open folder, where a run is most likely started."""
     roots = roots_around(point.workspace.project, path)
     files = (file for file in point.skills if file.name == SKILL_NAME)
     likely = sorted(files, key=lambda file: unlikeliness(path.parent, point.skills[file], roots, file))
@@ -251,7 +251,7 @@ def embedded_items(point: CompletionPoint, language: Language, kind: str | None)
 
 
 def _scalar(point: CompletionPoint) -> ScalarMap | None:
-    """Return the value around the cursor, None if there is none yet or it cannot be read."""
+    """Return the scalar at the cursor, None if there is none yet or it cannot be parsed."""
     node = point.cursor.node
     if node is None or node.kind != "scalar":
         return None
@@ -260,7 +260,7 @@ def _scalar(point: CompletionPoint) -> ScalarMap | None:
 
 
 def _read(scalar: ScalarMap, offset: int) -> tuple[str, int]:
-    """Return a value and the cursor in it, which may be on a blank line below a block."""
+    """Return a value and the cursor's offset in it; it may be on a blank line below a block scalar."""
     if offset <= scalar.node.span.end:
         return scalar.value, scalar.to_value(offset)
     value = scalar.value.rstrip("\n") + "\n"
@@ -268,7 +268,7 @@ def _read(scalar: ScalarMap, offset: int) -> tuple[str, int]:
 
 
 def _unread(point: CompletionPoint) -> tuple[str, int]:
-    """Return the text before the cursor if the value cannot be read, as after an open quote."""
+    """Return the text before the cursor for a value that cannot be parsed, such as an open quote."""
     written = point.text[point.cursor.replace.start : point.offset]
     before = written.replace('\\"', '"') if point.quote == '"' else written.replace("''", "'")
     return before, len(before)
@@ -283,7 +283,7 @@ def _path(point: CompletionPoint, word: CompletionWord, position: int) -> Comple
 def _item(
     point: CompletionPoint, scalar: ScalarMap | None, word: CompletionWord, position: int
 ) -> Completion:
-    """Return a name that replaces the typed prefix; only the name of a call if it is called already."""
+    """Return the completion that replaces the typed prefix, without parentheses if these follow."""
     span, called = _replaced(point, scalar, word)
     is_begun = scalar is not None and (bool(scalar.value) or scalar.node.style in {"literal", "folded"})
     text = word.text.partition("(")[0] if called else word.text
@@ -306,17 +306,17 @@ def _item(
 
 
 def _replaced(point: CompletionPoint, scalar: ScalarMap | None, word: CompletionWord) -> tuple[Span, bool]:
-    """Return the span of the unfinished name on the cursor's line, and whether it is called."""
+    """Return the span of the unfinished name on the cursor's line, and whether parentheses follow it."""
     text, start, end = point.text, point.offset - word.typed, point.offset
     called = False
     if scalar is None:
         end = _end_of_name(text, end)
         called = text.startswith("(", end)
     elif scalar.to_source(at := scalar.to_value(point.offset)) <= point.offset:
-        behind = _end_of_name(scalar.value, at)
+        name_end = _end_of_name(scalar.value, at)
         start = scalar.to_source(at - word.typed) if word.typed else point.offset
-        end = max(end, scalar.source_span(at, behind).end)
-        called = scalar.value.startswith("(", behind)
+        end = max(end, scalar.source_span(at, name_end).end)
+        called = scalar.value.startswith("(", name_end)
     if "\n" in text[start:end] or "\r" in text[start:end]:
         return Span(point.offset - word.typed, point.offset), False
     return Span(start, end), called

@@ -1,7 +1,7 @@
-"""Hover: what a key, a grader type or a name means, its default, its allowed values, and an example.
+"""Hover: the meaning, default, allowed values and an example of a key, a grader type or a name.
 
-A grader's name also shows the last score, a glob of tasks the files that it picks up, an alias its value.
-Links lead to the generated documentation.
+A grader's name shows its last score, a glob the files that it matches, an alias its value. Links lead to the
+generated documentation.
 
 Architecture invariant: only the item under the cursor is read, and results only to show a score.
 """
@@ -22,9 +22,10 @@ from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.embedded.languages import LANGUAGES
-from waza_language_server.features.hover.aliases import aliased_value
+from waza_language_server.features.hover.anchors import anchored_value, merged_keys
 from waza_language_server.features.hover.model_prices import STILL_ASKING, ModelPrices, model_story
 from waza_language_server.features.hover.shape_text import describe_type, notes, signature, value_text
+from waza_language_server.features.prompt_metadata import METADATA, metadata_story
 from waza_language_server.features.scores.score_text import score_story, strength_story
 from waza_language_server.features.scores.verdict_hints import metric_verdicts
 from waza_language_server.features.surroundings import TASK_GLOB, EmbeddedValue, surroundings
@@ -82,8 +83,8 @@ def hover(
 ) -> Hover | None:
     """Return the explanation of the text at an offset, None if there is none.
 
-    ``documentation`` is the folder or address of the generated pages, ending in a slash. ``now`` is when
-    the score is looked at, for its age.
+    ``documentation`` is the folder or address of the generated pages, ending in a slash. ``now`` is the
+    current time, for the age of a score. ``patience`` is how many seconds scores are read.
     """
     explained = _explained(document, workspace, offset, documentation, now, patience, prices)
     if document.kind in ("captures", "trials"):
@@ -94,10 +95,10 @@ def hover(
             if explained is None:
                 return Hover(*summary)
             return replace(explained, text=f"{explained.text}\n\n{summary[1]}")
-    aliased = aliased_value(document, offset)
-    if aliased is None:
+    anchored = anchored_value(document, offset)
+    if anchored is None:
         return explained
-    span, text = aliased
+    span, text = anchored
     return Hover(span, text if explained is None else f"{text}\n\n{explained.text}")
 
 
@@ -200,6 +201,11 @@ def _of_key(document: Document, entry: Entry, catalog: Catalog, page: str) -> Ho
     holder = entry.value.parent
     if holder is None:
         return None
+    if document.kind == "prompts" and holder.path[1:] == (METADATA,):
+        return Hover(entry.key.span, metadata_story(document, entry.key.value))
+    merged = merged_keys(document, entry)
+    if merged is not None:
+        return Hover(entry.key.span, merged)
     around = shape_at(document.kind, holder.path, document.tree.root, catalog)
     known = around.branch("mapping").properties.get(entry.key.value) if around is not None else None
     if around is None or known is None:
@@ -257,7 +263,7 @@ def _of_grader(
 def _of_metric(
     document: Document, project: Project, entry: Entry, now: datetime | None, patience: float
 ) -> str:
-    """Return the value of a metric in the newest run of the suite, or an empty text without one."""
+    """Return the value of a metric in the newest run of the suite, "" without one."""
     holder = entry.value.parent
     name = holder.get("name") if holder is not None else None
     read = within(lambda: read_scores(document, project), patience)
@@ -324,11 +330,11 @@ def _example(name: str, shape: Shape) -> str:
 MAX_LINES = 15
 MAX_WIDTH = 200
 NAMING_KINDS = frozenset({"skill.name", "path.fixture", "path.suite", "task.id"})
-"""The kinds of values that are explained here."""
+"""The kinds of values that ``named_thing`` describes."""
 
 
 def named_thing(document: Document, workspace: Workspace, node: Node, kind: str) -> str | None:
-    """Return the description of the named thing in Markdown, None if nothing of that name is known."""
+    """Return the description of a named skill, file or task in Markdown, None if it is unknown."""
     path, value = path_of(document.uri), node.target.value
     if path is None or not value.strip():
         return None
@@ -382,7 +388,7 @@ def _task(workspace: Workspace, path: Path, wanted: str) -> str | None:
 
 
 def _head(workspace: Workspace, nearby: Nearby, path: Path, places: Iterable[Path]) -> str | None:
-    """Return the first lines of the first of these files that there is."""
+    """Return the first lines of the first of these files that exists."""
     for place in places:
         file = Path(os.path.normpath(place))
         text = workspace.project.text(file)

@@ -53,7 +53,7 @@ def model_story(price: ModelPrice) -> str:
 
 @frozen()
 class KnownModel:
-    """A name, a short description, and whether it appears in the project or in its last run."""
+    """A model's name and short description; ``is_near`` if the project or its last run uses it."""
 
     name: str
     words: str

@@ -1,7 +1,4 @@
-"""Descriptions of the values that are allowed at a place: a signature line, the description, the limits.
-
-Shared by hover and completion, so that both say the same.
-"""
+"""Descriptions of a key's value for hover and completion: signature, type, limits, notes."""
 
 from __future__ import annotations
 
@@ -14,7 +11,6 @@ from waza_engine.later_patterns import compiled_later
 if TYPE_CHECKING:
     from waza_language_server.schema.shape import Shape
 
-_TYPE_WORDS = {"integer": "integer", "number": "number", "boolean": "boolean", "null": "null"}
 _MEANING = compiled_later(r"`([^`]+)` means (\w+(?: \w+){0,2})\b(?=[.,;])")
 """How a description explains its default."""
 MAX_ALLOWED = 12
@@ -32,7 +28,7 @@ def signature(name: str, shape: Shape) -> str:
 
 
 def describe_type(shape: Shape) -> str:
-    """Return what kind of value is meant: ``integer ≥ 0``, ``"any_order" | "exact"``, ``list of text``."""
+    """Return the type of a value: ``integer ≥ 0``, ``"any_order" | "exact"``, ``list of text``."""
     if shape.kind in {"grader", "grader.type"}:
         return "grader" if shape.kind == "grader" else "grader type"
     if shape.enum:
@@ -52,7 +48,7 @@ def describe_type(shape: Shape) -> str:
         return {"python.assertion": "Python expression", "regex": "regular expression"}.get(
             shape.kind or "", "text"
         )
-    return " or ".join(_TYPE_WORDS[name] for name in sorted(types) if name in _TYPE_WORDS) + _limits(shape)
+    return " or ".join(sorted(types)) + _limits(shape)
 
 
 def value_text(value: Any) -> str:
@@ -65,7 +61,7 @@ def value_text(value: Any) -> str:
 
 
 def notes(shape: Shape) -> Iterator[str]:
-    """Yield what else is worth knowing of a value: deprecated, without effect, new, or needed."""
+    """Yield notes about a value: that it is deprecated, without effect, new, or needed."""
     if shape.deprecated:
         successor = f"; write `{shape.replaced_by}` instead." if shape.replaced_by else "."
         yield f"**Deprecated**{f': {shape.deprecation}' if shape.deprecation else successor}"

@@ -1,4 +1,4 @@
-"""Files get other names or folders: the paths of all suites that name them follow."""
+"""Edits for moved, renamed and deleted files: the paths in all suites that name them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from waza_language_server.features.renames.skill_moves import skill_moves
 from waza_language_server.project.claim import SKILL_NAME
 from waza_language_server.project.named_paths import PathsIn, moved_path
 from waza_language_server.project.naming_places import location_of, mentions_in
+from waza_language_server.project.places import FIXTURES
 from waza_language_server.project.references import Symbol, references
 from waza_language_server.project.rewriting import RenameError, rewritten
+from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.suite_files import SuiteSource, document_at, files_of_workspace, read_suites
-from waza_language_server.syntax.edits import delete_item, insert_item
+from waza_language_server.syntax.edits import delete_item, insert_entry, insert_item
 from waza_language_server.syntax.scalar_writing import plain_or_quoted
 from waza_language_server.syntax.tree import parse
 from waza_language_server.syntax.tried_edits import apply
@@ -29,19 +31,22 @@ from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FileEdit, FileLocation, WorkspaceEdit
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from waza_engine.spec.reading.scalars import Json
     from waza_language_server.project.document import Document
     from waza_language_server.project.mentions import Mention
+    from waza_language_server.project.suite_files import SuiteSource
     from waza_language_server.project.workspace import Workspace
-    from waza_language_server.syntax.nodes import Node
+    from waza_language_server.syntax.nodes import Entry, Node
     from waza_language_server.text.edit import Edits
 
 
 def moved_files(workspace: Workspace, moves: Mapping[Path, Path]) -> WorkspaceEdit:
-    """Return the edits of the paths that name moved files, before the move.
+    """Return the edits that rewrite the paths of moved files, to apply before the move.
 
-    ``moves`` are the new paths of files and folders, with all files in them. A moved file keeps the targets
-    of its paths, a suite keeps its tasks, and a skill gets the name of its folder.
+    ``moves`` are the new paths of files, and of folders with all files in them. The paths in a moved file
+    keep their targets, a suite keeps its tasks, and a skill gets the name of its folder.
     """
     paths = path_changes(workspace, moves)
     return WorkspaceEdit.of([*paths, *renamed_skills(workspace, moves)])
@@ -50,7 +55,7 @@ def moved_files(workspace: Workspace, moves: Mapping[Path, Path]) -> WorkspaceEd
 def path_changes(
     workspace: Workspace, moves: Mapping[Path, Path], near: Document | None = None
 ) -> list[tuple[FileLocation, str]]:
-    """Return the same as places and what to write there.
+    """Return the locations of these paths and the new text of each, without those of renamed skills.
 
     ``near`` is the document around which suites are searched if no folder is open.
     """
@@ -69,17 +74,18 @@ def path_changes(
             checkpoint()
             if not (each.kind == "file" or (each.kind == "skill" and "/" in each.name)):
                 continue
-            # Skills that are left out are named by their directories as well.
+            # A disabled skill may be named by its folder.
             new = paths.rewritten(each, moves)
             if new is not None:
                 found.append((location_of(workspace, file, each), each, new))
+        listed += fixture_edits(workspace, file, moves)
         if file.kind == "eval":
             listed += task_list_edits(workspace, file, moves)
     return [*rewritten(workspace, found), *listed]
 
 
 MOST_TASKS = 100
-"""That an eval file is given by name at once."""
+"""Tasks that are listed by name at most; for more nothing is written."""
 _KEY = "tasks"
 _ENDINGS = frozenset({".yaml", ".yml"})
 
@@ -87,9 +93,9 @@ _ENDINGS = frozenset({".yaml", ".yml"})
 def task_list_edits(
     workspace: Workspace, file: SuiteSource, moves: Mapping[Path, Path]
 ) -> list[tuple[FileLocation, str]]:
-    """Return what to write into an eval file for its tasks to stay in it, and where.
+    """Return the entries that keep moved tasks in a suite whose globs no longer match them.
 
-    The paths that it names follow the moves by other edits.
+    Other edits rewrite the paths that it names.
     """
     project = workspace.project
     if file.path is None:
@@ -105,7 +111,7 @@ def task_list_edits(
         globs += [each] if each.schema_kind == "task.glob" else []
     folder = moved_path(file.path, moves).parent
     after = [(paths.rewritten(each, moves) or each.name).removeprefix("include:").strip() for each in globs]
-    lost: list[str] = []
+    missing: list[str] = []
     for task in moved:
         checkpoint()
         new = moved_path(task, moves)
@@ -114,9 +120,9 @@ def task_list_edits(
         stays = any(_stays_below(file.path.parent, each.name, task, new, moves) for each in globs)
         others = {other.path for other in project.suites_of(new)} - {file.path}
         if stays and not others and (written := _written(new, folder)) is not None:
-            lost.append(written)
-    document = document_at(project, file.path, "eval") if 0 < len(lost) <= MOST_TASKS else None
-    return _listed(document, lost) if document is not None else []
+            missing.append(written)
+    document = document_at(project, file.path, "eval") if 0 < len(missing) <= MOST_TASKS else None
+    return _listed(document, missing) if document is not None else []
 
 
 def _matches(folder: Path, pattern: str, path: Path) -> bool:
@@ -127,7 +133,7 @@ def _matches(folder: Path, pattern: str, path: Path) -> bool:
 
 
 def _stays_below(folder: Path, pattern: str, old: Path, new: Path, moves: Mapping[Path, Path]) -> bool:
-    """Return whether a glob picks a task up and begins in a folder that the task does not leave."""
+    """Return whether a glob matched a task, and the task stays below the folder where the glob begins."""
     pattern = pattern.removeprefix("include:").strip()
     if not _matches(folder, pattern, old):
         return False
@@ -139,7 +145,7 @@ def _stays_below(folder: Path, pattern: str, old: Path, new: Path, moves: Mappin
 
 
 def _written(path: Path, folder: Path) -> str | None:
-    """Return what picks up a path from the folder of a suite, None on another drive of Windows."""
+    """Return the glob that matches only this path, None on another drive of Windows."""
     try:
         return literally(PurePosixPath(*Path(os.path.relpath(path, folder)).parts).as_posix())
     except ValueError:
@@ -170,10 +176,9 @@ def _items(value: Json) -> list[Json]:
 
 
 def renamed_skills(workspace: Workspace, moves: Mapping[Path, Path]) -> list[tuple[FileLocation, str]]:
-    """Return what to write where skills are named whose folders get other names.
+    """Return the new names of skills whose folders are renamed, at each place that names them.
 
-    A skill keeps its name where a rename of it would be refused, and where other folders would have to
-    follow it.
+    A skill keeps its name if renaming it is refused, or would rename other folders, too.
     """
     found: list[tuple[FileLocation, str]] = []
     for old, new in moves.items():
@@ -192,7 +197,7 @@ def renamed_skills(workspace: Workspace, moves: Mapping[Path, Path]) -> list[tup
 
 
 def _skill_in(workspace: Workspace, folder: Path) -> Symbol | None:
-    """Return the skill that a folder is called like, None without one."""
+    """Return the skill in a folder of the same name, None without one."""
     project = workspace.project
     if SKILL_NAME not in project.names(folder):
         return None
@@ -204,15 +209,74 @@ def _skill_in(workspace: Workspace, folder: Path) -> Symbol | None:
     return Symbol("skill", folder.name, document, mention) if mention is not None else None
 
 
+_CONTEXT_DIR = "context_dir"
+
+
+def fixture_edits(
+    workspace: Workspace, file: SuiteSource, moves: Mapping[Path, Path]
+) -> list[tuple[FileLocation, str]]:
+    """Return the ``context_dir`` to write into the tasks of a file, and where."""
+    if file.path is None or file.kind not in {"eval", "task"}:
+        return []
+    suites = [suite.path for suite in workspace.project.every_suite_of(file.path)]
+    moved = {_written_fixtures(suite, moves) for suite in suites}
+    folder = moved.pop() if len(moved) == 1 else None
+    if folder is None:
+        # One folder cannot be right for suites that keep their files in several.
+        return []
+    paths, files = PathsIn(workspace.project, file), list[Span]()
+    for each in mentions_in(workspace, file):
+        checkpoint()
+        named = paths.named(each) if each.schema_kind == "path.fixture" else None
+        if named is not None and named.base in [suite.parent / FIXTURES for suite in suites]:
+            files.append(each.span)
+    document = document_at(workspace.project, file.path, file.kind) if files else None
+    return _with_folder(document, files, folder) if document is not None else []
+
+
+def _written_fixtures(holder: Path, moves: Mapping[Path, Path]) -> str | None:
+    """Return the path of the moved fixtures of a suite, None where they stay or leave its folder."""
+    folder, fixtures = moved_path(holder, moves).parent, moved_path(holder.parent / FIXTURES, moves)
+    if fixtures == folder / FIXTURES or not fixtures.is_relative_to(folder) or fixtures == folder:
+        return None
+    return PurePosixPath(*Path(os.path.relpath(fixtures, folder)).parts).as_posix()
+
+
+def _with_folder(document: Document, files: list[Span], folder: str) -> list[tuple[FileLocation, str]]:
+    tree = document.tree
+    if tree.root is None or tree.errors:
+        return []
+    tasks = [task.node for task in SuiteFile(tree).tasks()] if document.kind == "eval" else [tree.root]
+    place = FileLocation(document.uri, document.text, Span(0, 0))
+    found: list[tuple[FileLocation, str]] = []
+    for task in tasks:
+        checkpoint()
+        if task.get(_CONTEXT_DIR) is not None or not any(task.span.contains(span.start) for span in files):
+            continue
+        edits = insert_entry(tree, task, _CONTEXT_DIR, plain_or_quoted(folder), _before_inputs(task))
+        found += [(replace(place, span=edit.span), edit.text) for edit in edits]
+    return found
+
+
+def _before_inputs(task: Node) -> Entry | None:
+    """Return the entry before the inputs: a task's fixtures and inputs belong next to each other."""
+    before: Entry | None = None
+    for entry in task.each_entry():
+        if entry.key.value == "inputs":
+            return before
+        before = entry
+    return None
+
+
 MOST_ENTRIES = 100
 """The most entries of one file that are removed together; each needs another parse."""
 
 
 def deleted_files(workspace: Workspace, gone: Sequence[Path]) -> WorkspaceEdit:
-    """Return the edits that remove the entries of lists that name deleted files, before the deletion.
+    """Return the edits that remove list entries of deleted files, to apply before the deletion.
 
-    ``gone`` are files and folders, with all files in them. Entries are the paths in a list such as
-    ``tasks``, also as ``- path: …`` without another key.
+    ``gone`` are files, and folders with all files in them. Entries are the paths in a list such as ``tasks``,
+    also as ``- path: …`` without another key.
     """
     found: list[FileEdit] = []
     for file in files_of_workspace(workspace.project):
@@ -230,7 +294,7 @@ def _without_entries(workspace: Workspace, file: SuiteSource, gone: Sequence[Pat
     for each in mentions_in(workspace, file):
         checkpoint()
         if each.kind != "file" or each.schema_kind == "argument":
-            # An argument has its place among the others.
+            # The position of an argument matters.
             continue
         named = paths.named(each)
         if named is not None and not named.rest and _is_gone(named.target, gone):
@@ -250,7 +314,7 @@ def _without_entries(workspace: Workspace, file: SuiteSource, gone: Sequence[Pat
 
 
 def _entry(node: Node) -> Node | None:
-    """Return the item of a list that is nothing but a path, None when there is more to it."""
+    """Return the list item that consists of a path only, None if it has more."""
     above = node.parent
     if node.kind != "scalar" or above is None:
         return None
@@ -266,7 +330,7 @@ def _is_gone(path: Path, gone: Sequence[Path]) -> bool:
 
 
 def _difference(before: str, after: str) -> Edit:
-    """Return the one edit that makes a text of another."""
+    """Return the single edit that turns one text into another."""
     start = sum(takewhile(bool, map(eq, before, after)))
     end = sum(takewhile(bool, map(eq, reversed(before[start:]), reversed(after[start:]))))
     return Edit(Span(start, len(before) - end), after[start : len(after) - end])

@@ -1,7 +1,7 @@
-"""Another name for a grader, a task, a skill or an anchor, wherever it is written; files and folders follow.
+"""Rename of a grader, a task, a skill or an anchor, with all references.
 
-A file that is called like the id of its task gets the new id as its name, the folder of a skill the skill's,
-and the paths that name them do too.
+A task's file is renamed with the task if it is called like its id, a skill's folder with the skill; the
+paths of both are rewritten.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ANCHOR = compiled_later(r"[0-9A-Za-z_-]+")
 
 @frozen()
 class Renaming:
-    """A change of names. ``kept_file`` is the task's file that keeps its name though it was called so."""
+    """The edits of a rename. ``kept_file`` is the task's file if it is called like the task and must stay."""
 
     change: WorkspaceEdit
     kept_file: Path | None = None
@@ -109,7 +109,7 @@ def _refuse_impossible(symbol: Symbol, name: str) -> None:
 
 
 def _file_of_task(workspace: Workspace, symbol: Symbol) -> Path | None:
-    """Return the file of a task that is called like the task."""
+    """Return the file of a task if it is called like the task."""
     source = SuiteSource.of(symbol.document)
     is_own = symbol.kind == "task" and source.kind == "task" and source.path is not None
     if not is_own or source.path is None or source.path.stem != symbol.name:
@@ -118,9 +118,9 @@ def _file_of_task(workspace: Workspace, symbol: Symbol) -> Path | None:
 
 
 def _new_file(workspace: Workspace, file: Path, name: str) -> Path | None:
-    """Return the path of a task's file under its new name, None when it cannot have it.
+    """Return the path of a task's file under its new name, None if it cannot be renamed.
 
-    It cannot when something has it, or when a suite would not pick the file up any more.
+    It cannot if the path exists, or if a suite would not pick the file up any more.
     """
     if not is_file_name(name):
         return None
@@ -139,5 +139,5 @@ def _stays_in(workspace: Workspace, eval_file: Path, file: Path, new: Path) -> b
 
 
 def _listed(patterns: tuple[str, ...]) -> set[str]:
-    """Return the names of the files that are listed one by one: their paths follow."""
+    """Return the file names that patterns end with: paths of listed files are rewritten by the rename."""
     return {pattern.rpartition("/")[2] for pattern in patterns}

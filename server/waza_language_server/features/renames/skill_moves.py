@@ -1,7 +1,7 @@
-"""The folder of a skill follows its name, for both must be one: agents and upstream's check ask for it.
+"""Rename of a skill's folder, or agent file, with the skill.
 
-A rename that would leave a suite without its skill, or a skill in a folder that is called otherwise, is
-refused.
+Agents and upstream's check require the same name. A rename that would leave a suite without its skill, or a
+skill in a folder of another name, is refused.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def skill_moves(workspace: Workspace, symbol: Symbol, name: str, *, renames_file
     moved = [each for known in defined if (each := _moved(workspace, known, symbol.name, name)) is not None]
     if moved and not is_file_name(name):
         raise RenameError(f"`{name}` cannot be the name of a folder, which has to be called like its skill.")
-    # The innermost first: the others still have their old names then.
+    # The innermost first, so that the old paths of the others stay valid.
     moved.sort(key=lambda path: -len(path.parts))
     for old in moved:
         _refuse_move(project, old, _renamed(old, name), renames_files=renames_files)
@@ -55,7 +55,7 @@ def skill_moves(workspace: Workspace, symbol: Symbol, name: str, *, renames_file
 
 
 def _moved(workspace: Workspace, known: SkillDefinition, old: str, name: str) -> Path | None:
-    """Return the folder, or the agent's file, that has to get the new name as well, None when none has."""
+    """Return the folder, or the agent's file, that has to be renamed as well, None if there is none."""
     if known.file.name != SKILL_NAME:
         if known.written == old:
             return None
@@ -82,7 +82,7 @@ def _refuse_other_capitals(project: Project, symbol: Symbol, defined: tuple[Skil
 
 
 def _refuse_taken(workspace: Workspace, symbol: Symbol, name: str, defined: set[Path]) -> None:
-    """Refuse the name of another skill, and a rename that loses suites that write the old one otherwise."""
+    """Refuse the name of another skill, and a rename that misses suites with other capitals in the name."""
     project = workspace.project
     for other in skills_called(project, symbol.document, name):
         if other.file not in defined:
@@ -120,7 +120,7 @@ def _renamed(path: Path, name: str) -> Path:
 
 
 def _after(path: Path, moved: list[Path], name: str) -> Path:
-    """Return where something is after all moves, its folders renamed as well."""
+    """Return the new path of a file after all moves of its folders."""
     for old in moved:
         if path.is_relative_to(old):
             path = _renamed(old, name) / path.relative_to(old)

@@ -77,8 +77,8 @@ def _lines(block: Block, *, is_trials: bool) -> list[str]:
         lines += [f"{estimates.passed} of {estimates.total} trials passed: {estimates.words}", ""]
     for number, trial in enumerate(blocks_of(block.get("trials")), 1):
         verdict = f"{_verdict(trial)} " if isinstance(trial.get("pass"), bool) else ""
-        said = text_of(trial.get("reasoning")) or text_of(trial.get("output"))
-        lines.append(f"{number}. {verdict}{code(cut(said, _SHOWN_CHARACTERS))}")
+        text = text_of(trial.get("reasoning")) or text_of(trial.get("output"))
+        lines.append(f"{number}. {verdict}{code(cut(text, _SHOWN_CHARACTERS))}")
     return lines
 
 

@@ -1,11 +1,13 @@
-"""Code lenses: ``▶ Run suite``, ``▶ Run task`` and ``▶ Run grader`` above what they run.
+"""Code lenses: ``▶ Run suite``, ``▶ Run task`` and ``▶ Run grader``, with the estimated cost and time.
 
-Those of suites and tasks say what the run will cost and take, once that is known.
+Others on the same line:
 
-Next to them ``↻ Re-grade``, once an answer is recorded: it costs nothing, and is the first of a grader;
-``◷ Review``, while an answer waits for a person; and ``…``, for clients that ask for the options of a run.
-If some tasks of a suite have changed since their newest results, it has ``▶ Run affected (4 of 31)``.
-During a run its own lens reads ``✗ Cancel``; the lines with lenses never change, so that none jumps under the
+* ``↻ Re-grade``, once an answer is recorded; it is free, so it comes first for a grader
+* ``◷ Review``, while an answer waits for a person
+* ``▶ Run affected (4 of 31)``, if some tasks of a suite have changed since their newest results
+* ``…``, for clients that let the user choose run options
+
+During a run the lens reads ``✗ Cancel``. The lines with lenses stay the same, so that none moves under the
 pointer.
 """
 
@@ -136,7 +138,7 @@ def lenses_of(
     affected: Affected,
     words: str = "",
 ) -> tuple[CodeLens, ...]:
-    """Return the lenses of a runnable; ``words`` describe it instead of its kind."""
+    """Return the lenses of runnables; ``words`` replace the kind in their titles."""
     suites = {runnable.id.suite for runnable in found}
     answered: dict[Path, frozenset[str]] = {}
     waiting: dict[Path, _Waiting] = {}
@@ -172,7 +174,7 @@ def lenses_of(
 
 
 def _called(target: RunnableId, task_word: str) -> str:
-    """Return what the format of a file calls a part of it."""
+    """Return the word for a part of a suite in the format of its file."""
     if target.kind == "task":
         return task_word
     return "all" if target.kind == "suite" and target.suite.suffix == ".json" else target.kind
@@ -247,7 +249,7 @@ def _waiting(recorded: RunResult) -> _Waiting:
 
 
 LEAST_SECONDS = 1.0
-"""A shorter run needs no warning."""
+"""The time of a shorter run is not shown."""
 
 
 @frozen()

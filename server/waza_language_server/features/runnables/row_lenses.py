@@ -1,9 +1,9 @@
 """Lenses of prompts and captures: *Run*, *Trials 5* and *Check reference*, *Grade again* and *Calibrate*.
 
-Prompts that a suite names are tasks of that suite and run as such. Others are asked with an adapter, and
-graded with a grader file, as ``waza-engine harness`` does; the server finds these files or asks for them.
+Prompts that a suite names run as tasks of that suite. Others run with an adapter and are graded by a grader
+file, as in ``waza-engine harness``; the server finds these files or lets the user choose them.
 
-Lenses depend on the text alone; a click checks what it needs.
+Lenses depend on the text alone; a click checks the rest.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""The runnables of a file: the suite, a task, one grader, one trigger prompt.
+"""The runnables of a file: the suite, its tasks, graders and trigger prompts, without disabled tasks.
 
-A disabled task and its graders are not included: a run leaves them out.
-
-Read from syntax alone, so the list is the same before, during and after a run and while the file does not
-parse.
+They are read from syntax alone, so the list is the same before, during and after a run, and in a file with
+syntax errors.
 
 Architecture invariant: no results and no run state here. Lenses, the Test Explorer, hover and the command
 line are projections of this list.
@@ -26,7 +24,7 @@ from waza_language_server.project.document import SUITES
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.suite_file import (
     SuiteFile,
-    is_switched_off,
+    is_disabled,
     prompts_in,
     scalar_text,
     task_id,
@@ -37,6 +35,9 @@ from waza_language_server.project.verdict_places import VerdictLocations
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.project.workspace import Workspace
@@ -90,7 +91,7 @@ def runnables(document: Document, workspace: Workspace) -> tuple[Runnable, ...]:
 
 
 def suites_run_from(document: Document, workspace: Workspace) -> tuple[Path, ...]:
-    """Return the eval files of the suites that a document runs: whole, the task it is, or its prompts."""
+    """Return the eval files of the suites that a document can run, in part if it is a task or prompts."""
     path, root = path_of(document.uri), document.tree.root
     if path is None or root is None or (root.kind != "mapping" and document.kind != "trigger_list"):
         return ()
@@ -98,7 +99,7 @@ def suites_run_from(document: Document, workspace: Workspace) -> tuple[Path, ...
         return ()
     if document.kind in SUITES:
         return (path,)
-    if document.kind not in {"task", "trigger_tests"} or (document.kind == "task" and is_switched_off(root)):
+    if document.kind not in {"task", "trigger_tests"} or (document.kind == "task" and is_disabled(root)):
         return ()
     suites = tuple(suite.path for suite in workspace.project.suites_of(path)[:MAX_SUITES])
     if document.kind == "trigger_tests" and next(_prompts(root, suites), None) is None:
@@ -107,20 +108,20 @@ def suites_run_from(document: Document, workspace: Workspace) -> tuple[Path, ...
 
 
 def is_off(project: Project, suite: Path) -> bool:
-    """Return whether a suite has tasks and all are disabled; usually the first one settles it."""
+    """Return whether a suite has tasks and all of them are disabled."""
     some = False
     inline = (task.node for task in SuiteFile(project.tree(suite)).tasks())
     files = (project.tree(path).root for path in project.task_paths(project.suite(suite)).value)
     for task in chain(inline, files):
         checkpoint()
-        if task is None or not is_switched_off(task):
+        if task is None or not is_disabled(task):
             return False
         some = True
     return some
 
 
 def _of_prompts(document: Document, project: Project) -> Iterator[Runnable]:
-    """Yield the tasks that prompts are in the suites that name their file; of long files the suites."""
+    """Yield a task for each prompt and suite that names the file; for a long file only the suites."""
     suites = list(suites_asking(document, project))
     listed = list(islice(records(document), MOST_LENSES + 1)) if suites else []
     for suite in suites:
@@ -164,7 +165,7 @@ def _suite(root: Node, path: Path, whole: Span) -> Iterator[Runnable]:
 
 def _tasks(entries: SuiteFile, path: Path) -> Iterator[Runnable]:
     for task in entries.tasks():
-        if not is_switched_off(task.node):
+        if not is_disabled(task.node):
             yield Runnable(RunnableId(path, task.id), _start(task.item), task.id, task.item.span)
 
 
@@ -178,7 +179,7 @@ def _whole_task(root: Node, suites: Sequence[Path], task: str, whole: Span) -> I
 
 def _graders(entries: SuiteFile, suite: Path, own_task: str | None = None) -> Iterator[Runnable]:
     """Yield the graders of the file and of its tasks."""
-    tasks = (task for task in entries.tasks() if not is_switched_off(task.node))
+    tasks = (task for task in entries.tasks() if not is_disabled(task.node))
     for graders in chain((entries.own_graders(),), map(entries.graders_of, tasks)):
         for grader in graders:
             task = grader.task.id if grader.task is not None else own_task
@@ -263,13 +264,13 @@ def _task_items(project: Project, places: VerdictLocations, suite: Path) -> Iter
     files = ((task.id, task.outline.name) for task in project.tasks_of(project.suite(suite)).value)
     for task, name in (*inline, *files):
         item = _runnable(RunnableId(suite, task), "task", name or task, places.of_task(task))
-        yield replace(item, runs=None) if places.is_switched_off(task) else item
+        yield replace(item, runs=None) if places.is_disabled(task) else item
     for prompt, should, place in places.prompts():
         yield _runnable(RunnableId(suite, prompt=prompt, should_trigger=should), "prompt", prompt, place)
 
 
 def _grader_items(places: VerdictLocations, suite: Path, task: str) -> Iterator[TreeItem]:
-    off = places.is_switched_off(task)
+    off = places.is_disabled(task)
     for name, by_itself in places.graders_of(task):
         own = RunnableId(suite, task, name)
         runs = own if by_itself else RunnableId(suite, task)

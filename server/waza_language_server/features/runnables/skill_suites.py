@@ -38,7 +38,7 @@ _NAMES = ("evals/evals.json", "evals.json", "evals/eval.yaml", "eval.yaml")
 
 
 def skill_runnables(suites: tuple[Suite, ...]) -> tuple[Runnable, ...]:
-    """Return what can be run from the ``SKILL.md`` that these suites test: the nearest of them."""
+    """Return the nearest of the suites that test a ``SKILL.md``, as runnables."""
     return tuple(
         Runnable(RunnableId(suite.path), _TOP, suite.outline.name or suite.folder.name, _TOP)
         for suite in suites[:MAX_SUITES]

@@ -102,7 +102,7 @@ def inlay_hints(
         score = scores.of_grader(grader)
         if score is not None:
             found += hints_of_grader(document, grader, score, score_story(score, now))
-    found += hints_beside_graders(document, scores, span, now)
+    found += other_hints(document, scores, span, now)
     run = max(scores.runs, key=lambda run: run.timestamp, default=None)
     found += (
         InlayHint(each.node.span.end, each.label, each.tooltip, kind=each.kind)
@@ -112,7 +112,7 @@ def inlay_hints(
     return tuple(sorted(in_span, key=lambda hint: hint.offset))
 
 
-def hints_beside_graders(
+def other_hints(
     document: Document, scores: DocumentScores, span: Span | None = None, now: datetime | None = None
 ) -> list[InlayHint]:
     """Return the verdicts of suites, tasks, expectations, metrics and prompts."""

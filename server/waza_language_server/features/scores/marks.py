@@ -13,8 +13,8 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_language_server.features.scores.inlay_hints import (
     InlayHint,
-    hints_beside_graders,
     hints_of_grader,
+    other_hints,
 )
 from waza_language_server.features.scores.live_text import LIVE
 from waza_language_server.features.scores.score_text import REGRADED
@@ -187,7 +187,7 @@ def marks(document: Document, workspace: Workspace) -> tuple[Mark, ...]:
         score = scores.of_grader(grader)
         if score is not None:
             hints += hints_of_grader(document, grader, score, "")
-    hints += hints_beside_graders(document, scores)
+    hints += other_hints(document, scores)
     entries = entry_verdicts(document, workspace.project, scores)
     hints += [InlayHint(each.node.span.start, each.label, "") for each in entries]
     return marks_of(hints, document.lines)

@@ -39,7 +39,7 @@ _BY_WORDS = "Compared by words only, as `waza spec verify` does; graders decide 
 class _Test:
     name: str
     is_prompt: bool
-    said: SpokenTest
+    spoken: SpokenTest
 
 
 def requirement_hints(skill: SkillFile, suites: tuple[Suite, ...], project: Project) -> tuple[InlayHint, ...]:
@@ -61,9 +61,9 @@ def requirement_hints(skill: SkillFile, suites: tuple[Suite, ...], project: Proj
     hints: list[InlayHint] = []
     for requirement, offset in placed:
         checkpoint()
-        found = [test for test in tests if names(test.said, requirement)]
+        found = [test for test in tests if names(test.spoken, requirement)]
         if found or all_known:
-            hints.append(InlayHint(offset, _label(found), _told(requirement, found), kind="requirement"))
+            hints.append(InlayHint(offset, _label(found), _tooltip(requirement, found), kind="requirement"))
     return tuple(sorted(hints, key=lambda hint: hint.offset))
 
 
@@ -73,7 +73,7 @@ def _label(found: list[_Test]) -> str:
     return ", ".join(counted(count, what) for count, what in counts if count) or "no test"
 
 
-def _told(requirement: SkillRequirement, found: list[_Test]) -> str:
+def _tooltip(requirement: SkillRequirement, found: list[_Test]) -> str:
     if not found:
         sentence = "No task and no trigger prompt names this"
         if requirement.kind == "dont":
@@ -91,10 +91,10 @@ def _tests_of(suite: Suite, project: Project, read: set[Path]) -> list[_Test]:
         if path in read:
             continue
         read.add(path)
-        tests.append(_Test(Task(path, project.outline).id, False, _said_in(path, project)))
+        tests.append(_Test(Task(path, project.outline).id, False, _spoken_test_in(path, project)))
     for entry in SuiteFile(project.tree(suite.path)).tasks():
         checkpoint()
-        tests.append(_Test(entry.id, False, _said(entry.node)))
+        tests.append(_Test(entry.id, False, _spoken_test(entry.node)))
     for path in project.trigger_files(suite.folder):
         if path in read:
             continue
@@ -106,14 +106,14 @@ def _tests_of(suite: Suite, project: Project, read: set[Path]) -> list[_Test]:
     return tests
 
 
-def _said_in(path: Path, project: Project) -> SpokenTest:
+def _spoken_test_in(path: Path, project: Project) -> SpokenTest:
     opened = project.documents.get(path)
     if opened is not None:
-        return _said(opened.tree.root)
-    return project.disk.derived(path, "spoken test", lambda text: _said(parse(text.value).root))
+        return _spoken_test(opened.tree.root)
+    return project.disk.derived(path, "spoken test", lambda text: _spoken_test(parse(text.value).root))
 
 
-def _said(task: Node | None) -> SpokenTest:
+def _spoken_test(task: Node | None) -> SpokenTest:
     """Return the words of all values of a task."""
     if task is None:
         return SpokenTest.of(())

@@ -44,7 +44,7 @@ SIGNS = {
 """The mark of each verdict, and of each status of a grader that did not pass."""
 LONGEST_REASON = 60
 TRACEBACK = "Traceback (most recent call last):"
-_PATH_FIRST = compiled_later(r"(?:/|[A-Za-z]:\\)[^\n]*?\.\w+:(?:\d+:)? (?P<said>.+)", re.DOTALL)
+_PATH_FIRST = compiled_later(r"(?:/|[A-Za-z]:\\)[^\n]*?\.\w+:(?:\d+:)? (?P<reason>.+)", re.DOTALL)
 
 
 def advisory_label(label: str, statuses: Iterable[str]) -> str:
@@ -91,7 +91,7 @@ def reason_line(reason: str) -> str:
 def without_path(reason: str) -> str:
     """Return a reason without the absolute paths of files before it."""
     while (found := _PATH_FIRST.match(reason)) is not None:
-        reason = found["said"]
+        reason = found["reason"]
     return reason
 
 

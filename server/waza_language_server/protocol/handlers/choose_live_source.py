@@ -32,7 +32,7 @@ async def choose_baseline(ls: WazaServer, arguments: Sequence[object], _token: o
     """Change the recorded baseline of a suite; answer which it is now."""
     given = only_argument(arguments)
     suite = target_of(given.get("id"), TEST_BED).suite
-    if not ls.judges_live:
+    if not ls.grades_live:
         raise refused(
             "Graders are not evaluated live here; see the setting `waza.live.enable`.", REQUEST_FAILED
         )
@@ -95,4 +95,4 @@ async def _asked(
         for trial in range(1, min(trials, MOST_TRIALS) + 1):
             baselines[f"Trial {trial}"] = LiveBaseline(chosen.record, trial, chosen.started)
     question = "On which recorded trials are graders evaluated while you type?"
-    return baselines.get(await ls.ask(types.MessageType.Info, question, baselines) or "", chosen)
+    return baselines.get(await ls.ask_user(types.MessageType.Info, question, baselines) or "", chosen)

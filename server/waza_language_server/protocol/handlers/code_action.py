@@ -67,7 +67,7 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
     found: list[CodeAction] = []
     if problems is not None and quick:
         found += await _quick_fixes(ls, document, span, problems, params.context)
-    if quick and ls.judges_live:
+    if quick and ls.grades_live:
         found += await _recorded_fixes(ls, document, span)
     if problems is not None and everything:
         found += await _all_safe_fixes(ls, document, problems)
@@ -141,7 +141,7 @@ async def _quick_fixes(
     most = most_tried(document)
     if is_opened and len(fixes_at(span, problems)) > most:
         text = f"The menu has the first {most} fixes; select fewer lines for the others."
-        ls.tell_once(f"menu of {document.uri}", types.MessageType.Info, text)
+        ls.show_message_once(f"menu of {document.uri}", types.MessageType.Info, text)
     workspace = ls.session.workspace
     return (
         await ls.diagnostics.on_snapshot(
@@ -178,7 +178,7 @@ async def _all_safe_fixes(
     if found is None:
         return ()
     if found.untried:
-        ls.tell(types.MessageType.Warning, not_tried(found.untried))
+        ls.show_message(types.MessageType.Warning, not_tried(found.untried))
     action = fix_all(document, found)
     return () if action is None else (action,)
 

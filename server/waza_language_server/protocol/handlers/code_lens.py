@@ -85,7 +85,7 @@ def _known_of_runs(ls: WazaServer) -> tuple[set[RunnableId], str | None, Expecte
 def _baseline_lenses(ls: WazaServer, document: Document) -> list[CodeLens]:
     """Return the lens that names the run which live verdicts are judged on, where there are any."""
     path = path_of(document.uri)
-    if not ls.judges_live or path is None or document.kind != "eval":
+    if not ls.grades_live or path is None or document.kind != "eval":
         return []
     from waza_language_server.features.runnables.live_source import baseline_lens
 

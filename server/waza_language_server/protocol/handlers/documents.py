@@ -10,7 +10,7 @@ from lsprotocol import types
 
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.messages import UNVERSIONED, WrittenAnswer
-from waza_language_server.protocol.services.shown_problems import as_list, written
+from waza_language_server.protocol.services.shown_problems import as_list, diagnostics_as_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,21 +35,21 @@ def did_change(ls: WazaServer, params: types.DidChangeTextDocumentParams) -> Non
         version = (ls.session.version(document.uri) or 0) + 1
     ls.session.change(document.uri, version, [_change(change) for change in params.content_changes])
     ls.diagnostics.edited(document.uri)
-    if ls.judges_live:
+    if ls.grades_live:
         ls.live.edited()
 
 
 def did_save(ls: WazaServer, params: types.DidSaveTextDocumentParams) -> None:
     """Take the text for finished; its content may have become that of another tool."""
-    was_written = ls.session.saved(params.text_document.uri)
-    if was_written:
+    was_typing = ls.session.saved(params.text_document.uri)
+    if was_typing:
         ls.refresh.ask_for_problems()
     ls.diagnostics.edited(params.text_document.uri)
-    if ls.judges_live:
+    if ls.grades_live:
         ls.live.edited(anyway=True)
     ls.changes.closed_files_changed(_paths(params.text_document.uri))
     ls.changes.costs_changed()
-    if ls.made("affected"):
+    if ls.existing_service("affected"):
         ls.refresh.ask_for_lenses()
 
 
@@ -59,7 +59,7 @@ def did_close(ls: WazaServer, params: types.DidCloseTextDocumentParams) -> None:
     ls.diagnostics.closed(params.text_document.uri)
     ls.sent_tokens.forget(params.text_document.uri)
     ls.pending_hints.forget(params.text_document.uri)
-    if ls.judges_live:
+    if ls.grades_live:
         ls.live.edited()
     ls.changes.closed_files_changed(_paths(params.text_document.uri))
 
@@ -71,7 +71,7 @@ def _paths(uri: str) -> list[Path]:
 
 def _scores(ls: WazaServer, uri: str) -> None:
     ls.changes.read_scores(uri)
-    if ls.judges_live:
+    if ls.grades_live:
         ls.live.edited()
 
 
@@ -90,7 +90,9 @@ async def pull(
     """Answer with the problems of a document, or that they are those of the last time."""
     uri = params.text_document.uri
     newest = await ls.diagnostics.newest_problems(uri)
-    items = "[]" if newest is None else as_list(written(ls, ls.session, *newest, ls.session.project))
+    items = (
+        "[]" if newest is None else as_list(diagnostics_as_json(ls, ls.session, *newest, ls.session.project))
+    )
     result_id = f"{hash(items):x}"
     if params.previous_result_id == result_id:
         return types.RelatedUnchangedDocumentDiagnosticReport(result_id)
@@ -101,7 +103,7 @@ async def pull_workspace(ls: WazaServer, params: types.WorkspaceDiagnosticParams
     """Answer with the changed problems of files that are not open."""
     previous = {known.uri: known.value for known in params.previous_result_ids}
     # Files that were checked before a change are cached: it ends however often it begins again.
-    while not await ls.diagnostics.worked_out(ls.workspace_problems.judge_some, most_restarts=inf):
+    while not await ls.diagnostics.compute(ls.workspace_problems.judge_some, most_restarts=inf):
         await ls.turns.give_way()
     found = ls.workspace_problems.reports(previous)
     reports = (

@@ -19,7 +19,7 @@ from waza_language_server.project.regraded_answers import regraded_suite, regrad
 from waza_language_server.project.values_of_suites import entries as written_entries
 from waza_language_server.protocol.messages import REQUEST_FAILED, refused
 from waza_language_server.protocol.services.live_sources import records_of
-from waza_language_server.protocol.services.run_events import tell_event
+from waza_language_server.protocol.services.run_events import send_run_event
 from waza_language_server.protocol.services.run_requests import (
     confirm_outside_suite,
     require_trust,
@@ -55,7 +55,7 @@ async def regrade(ls: WazaServer, arguments: Sequence[object], _token: object) -
     await confirm_outside_suite(ls, ls.session, target.suite)
     # Read the open documents first: the entries come from them.
     overlays = ls.session.texts()
-    entries = await ls.diagnostics.worked_out(lambda: written_entries(ls.session.project, target.suite))
+    entries = await ls.diagnostics.compute(lambda: written_entries(ls.session.project, target.suite))
     graded = 0
     for record, tasks in records.items():
         request: dict[str, Any] = {"record": str(record), "suite": str(target.suite), "overlays": overlays}
@@ -66,7 +66,7 @@ async def regrade(ls: WazaServer, arguments: Sequence[object], _token: object) -
         try:
             answer = await ls.runs.ask("grader.grade", request, ANSWER_WITHIN_SECONDS)
         except EngineError as error:
-            ls.tell(types.MessageType.Error, f"{error}")
+            ls.show_message(types.MessageType.Error, f"{error}")
             return {"status": "error", "tasks": graded, "message": str(error)}
         regraded, now = ls.session.project.scores.regraded, datetime.now(UTC)
         found = dict(regraded_tasks(answer, tasks, entries, now))
@@ -80,7 +80,7 @@ async def regrade(ls: WazaServer, arguments: Sequence[object], _token: object) -
         # Other graders may have judged before, which the engine does not know.
         concluded = {task for task, one in asked.items() if one is not None and one.concluded is found[task]}
         for event in _events(answer, tasks, concluded):
-            tell_event(ls, ls.session, target, {**event, "regraded": True})
+            send_run_event(ls, ls.session, target, {**event, "regraded": True})
     ls.session.project.scores.refused.forget(target.suite)
     ls.changes.scores_changed()
     return {"status": "completed", "tasks": graded, "message": None}
@@ -152,12 +152,12 @@ async def measure(ls: WazaServer, arguments: Sequence[object], _token: object) -
         )
     await confirm_outside_suite(ls, ls.session, suite)
     overlays = ls.session.texts()
-    entries = await ls.diagnostics.worked_out(lambda: written_entries(ls.session.project, suite))
+    entries = await ls.diagnostics.compute(lambda: written_entries(ls.session.project, suite))
     request: dict[str, Any] = {"record": str(suite), "suite": str(suite), "overlays": overlays}
     try:
         answer = await ls.runs.ask("grader.strength", request, MEASURED_WITHIN_SECONDS)
     except EngineError as error:
-        ls.tell(types.MessageType.Error, f"{error}")
+        ls.show_message(types.MessageType.Error, f"{error}")
         return {"status": "error", "graders": 0, "weak": 0, "message": str(error)}
     count = ls.session.project.scores.strengths.take(suite, answer, entries)
     measured = blocks_of(answer.get("graders"))

@@ -67,7 +67,7 @@ async def harness(ls: WazaServer, arguments: Sequence[object], token: types.Prog
 
 async def _request(ls: WazaServer, command: str, path: Path, prompt: str | None) -> dict[str, Any] | None:
     """Return the parameters for the engine, None if the user declines to choose."""
-    programs = await ls.diagnostics.worked_out(lambda: programs_for(path, ls.session.project))
+    programs = await ls.diagnostics.compute(lambda: programs_for(path, ls.session.project))
     request: dict[str, Any] = {"command": command, "file": str(path), "work": str(uuid4())}
     if prompt:
         request["ids"] = [prompt]
@@ -106,7 +106,7 @@ async def _chosen(
         named = ", ".join(file.name for file in files)
         raise refused(f"There are several such files near {path.name} ({named}); leave one.", REQUEST_FAILED)
     known = {_from(path.parent, file): file for file in files}
-    answer = await ls.ask(types.MessageType.Info, question, (*known, *more))
+    answer = await ls.ask_user(types.MessageType.Info, question, (*known, *more))
     return answer if answer in more else known.get(answer or "")
 
 
@@ -134,7 +134,7 @@ async def _carried_out(
         return {"status": "canceled", "file": None, "message": None}
     except EngineError as error:
         outcome = RunOutcome("error", message=str(error))
-        ls.tell(types.MessageType.Error, str(error))
+        ls.show_message(types.MessageType.Error, str(error))
         return {"status": "error", "file": None, "message": str(error)}
     finally:
         ls.harness_work.pop(key, None)
@@ -142,7 +142,9 @@ async def _carried_out(
         bar.close(outcome)
     if answer["total"]:
         kind = types.MessageType.Info if answer["passed"] == answer["total"] else types.MessageType.Warning
-        ls.tell(kind, message(f"{name}: {answer['passed']} of {counted(answer['total'], 'answer')} passed"))
+        ls.show_message(
+            kind, message(f"{name}: {answer['passed']} of {counted(answer['total'], 'answer')} passed")
+        )
     ls.changes.files_changed()
     if answer["file"] is not None and ls.abilities.shows_documents:
         with suppress(JsonRpcException):

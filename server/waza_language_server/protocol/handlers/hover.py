@@ -64,7 +64,7 @@ def _converted(ls: WazaServer, document: Document, found: feature.Hover | None) 
 
 def _rule(ls: WazaServer, document: Document, offset: int) -> Rule | None:
     """Return the rule at an offset when it can be judged live."""
-    if not ls.judges_live:
+    if not ls.grades_live:
         return None
     from waza_language_server.project.rules import rule_under
 

@@ -69,7 +69,7 @@ async def workspace_symbols(
     ls: WazaServer, params: types.WorkspaceSymbolParams
 ) -> list[types.SymbolInformation]:
     """Return the graders, tasks and skills of the workspace that are called like a query."""
-    found = await ls.diagnostics.of_workspace_at_once(
+    found = await ls.diagnostics.answer_with_cached_lookups(
         lambda workspace: navigation.workspace_symbols(workspace, params.query)
     )
     files = FileConverter(ls.session, ls.abilities)

@@ -30,7 +30,7 @@ async def will_rename(ls: WazaServer, params: types.RenameFilesParams) -> types.
         old, new = path_of(file.old_uri), path_of(file.new_uri)
         if old is not None and new is not None:
             moves[old] = new
-    change = await ls.diagnostics.of_workspace_at_once(lambda workspace: moved_files(workspace, moves))
+    change = await ls.diagnostics.answer_with_cached_lookups(lambda workspace: moved_files(workspace, moves))
     files = FileConverter(ls.session, ls.abilities)
     return files.workspace_edit(change) if change.files else None
 
@@ -38,7 +38,7 @@ async def will_rename(ls: WazaServer, params: types.RenameFilesParams) -> types.
 async def will_delete(ls: WazaServer, params: types.DeleteFilesParams) -> types.WorkspaceEdit | None:
     """Return the edits that take entries away that name files and folders, before these are deleted."""
     gone = [path for file in params.files if (path := path_of(file.uri)) is not None]
-    change = await ls.diagnostics.of_workspace_at_once(lambda workspace: deleted_files(workspace, gone))
+    change = await ls.diagnostics.answer_with_cached_lookups(lambda workspace: deleted_files(workspace, gone))
     files = FileConverter(ls.session, ls.abilities)
     return files.workspace_edit(change) if change.files else None
 
@@ -95,7 +95,9 @@ def rename(ls: WazaServer, params: types.RenameParams) -> types.WorkspaceEdit | 
         if found is None:
             return None
         if found.kept_file is not None:
-            ls.tell(types.MessageType.Info, f"The file of the task keeps its name, {found.kept_file.name}.")
+            ls.show_message(
+                types.MessageType.Info, f"The file of the task keeps its name, {found.kept_file.name}."
+            )
         return FileConverter(ls.session, ls.abilities).workspace_edit(found.change)
 
     return ls.diagnostics.answer(params.text_document.uri, find)

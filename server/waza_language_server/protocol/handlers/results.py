@@ -210,5 +210,5 @@ async def _asked(ls: WazaServer, waiting: dict[str, Any]) -> bool | None:
     output: str = waiting["output"]
     shown = output if len(output) <= _ASKED_CHARACTERS else f"{output[:_ASKED_CHARACTERS]}…"
     question = message(f"{which}: {waiting['instructions'] or 'does it pass?'}\n\n{shown}")
-    answer = await ls.ask(types.MessageType.Info, question, [PASSED, FAILED_IT])
+    answer = await ls.ask_user(types.MessageType.Info, question, [PASSED, FAILED_IT])
     return None if answer is None else answer == PASSED

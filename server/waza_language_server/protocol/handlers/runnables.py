@@ -86,7 +86,7 @@ async def tests(ls: WazaServer, params: TestsParams) -> list[dict[str, Any]]:
         project = workspace.project
         return suites(project) if parent is None else children(project, parent)
 
-    found = await ls.diagnostics.of_workspace(find)
+    found = await ls.diagnostics.answer_for_workspace(find)
     files = FileConverter(ls.session, ls.abilities)
     return [_document(item, files) for item in found]
 
@@ -98,7 +98,7 @@ async def stale_results(ls: WazaServer, params: StaleResultsParams) -> list[dict
     target, shown = target_of(params.id, STALE_RESULTS), _shown(params)
     if target.kind != "suite":
         raise refused(f"The `id` of {STALE_RESULTS} must be that of a suite.")
-    found = await ls.diagnostics.of_workspace(
+    found = await ls.diagnostics.answer_for_workspace(
         lambda workspace: stale_results_of(workspace.project, target.suite, shown)
     )
     return [{"id": str(each.id), "words": label(each.words), "whole": each.whole} for each in found]

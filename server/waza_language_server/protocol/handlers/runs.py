@@ -70,7 +70,7 @@ async def run_affected(
     if not found.tasks:
         title = suite_title(ls.session.project, target.suite)
         text = f"Nothing to run: no task of {title} has changed since its newest result."
-        ls.tell(types.MessageType.Info, message(text))
+        ls.show_message(types.MessageType.Info, message(text))
         return {"status": "completed", "resultsFile": None, "message": None}
     if len(found.tasks) < found.of:
         tasks = [literal_glob(task) for task in found.tasks]
@@ -149,7 +149,7 @@ async def _run(ls: WazaServer, request: RunRequest, token: types.ProgressToken |
     if unsaved:
         names = ", ".join(path.name for path in unsaved)
         text = f"The run uses the files on disk; unsaved changes in {names} are not part of it."
-        ls.tell_once("unsaved", types.MessageType.Info, text)
+        ls.show_message_once("unsaved", types.MessageType.Info, text)
     if request.waits:
         return await _carried_out(ls, confirmed, token)
     ls.in_background(_carried_out(ls, confirmed, token))
@@ -177,11 +177,13 @@ def _tell_end(ls: WazaServer, target: RunnableId, outcome: RunOutcome) -> None:
     """Say how a run ended to who sees none of its events."""
     if outcome.status == "error":
         why = outcome.message or "The engine gave no reason."
-        ls.tell(types.MessageType.Error, f"The run did not finish: {why}")
+        ls.show_message(types.MessageType.Error, f"The run did not finish: {why}")
     elif outcome.status != "canceled":
         passed = outcome.conclusion.get("verdict") == "passed"
         kind = types.MessageType.Info if passed else types.MessageType.Warning
-        ls.tell(kind, f"{_named(ls, target)}: {text_of(outcome.conclusion.get('words')) or outcome.status}")
+        ls.show_message(
+            kind, f"{_named(ls, target)}: {text_of(outcome.conclusion.get('words')) or outcome.status}"
+        )
 
 
 def _named(ls: WazaServer, target: RunnableId) -> str:

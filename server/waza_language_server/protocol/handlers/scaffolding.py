@@ -110,13 +110,13 @@ async def convert(ls: WazaServer, arguments: Sequence[object], _token: object) -
         log.warning("%s: %s\n%s", path, words, "\n".join(lines))
         more = f"; {len(lines) - _MOST_LOSSES} more are in the log" if len(lines) > _MOST_LOSSES else ""
         question = f"{words}: {'; '.join(lines[:_MOST_LOSSES])}{more}. Write {folder.name}?"
-        wanted = await ls.ask(types.MessageType.Warning, question, [_CONVERT])
+        wanted = await ls.ask_user(types.MessageType.Warning, question, [_CONVERT])
         if ls.abilities.asks_the_user and wanted != _CONVERT:
             return {"files": [], "losses": draft["losses"]}
     made = await _ask(ls, "eval.convert", **asked)
     ls.changes.files_changed()
     written = f"{counted(len(made['files']), 'file')} written to {folder.name}"
-    ls.tell(types.MessageType.Info, f"{written}; {words}.")
+    ls.show_message(types.MessageType.Info, f"{written}; {words}.")
     await _show(ls, Path(made["files"][0]))
     return made
 
@@ -287,7 +287,7 @@ async def _actions(
         raise refused(f"The `trial` of {asked} must be a number from 1.")
     graders = await ls.live.graders(suite, task, trial, text) if text.strip() else []
     steps = partial(feature, suite=suite, task=task, graders=graders)
-    found = await ls.diagnostics.of_workspace(steps) if graders else []
+    found = await ls.diagnostics.answer_for_workspace(steps) if graders else []
     files = FileConverter(ls.session, ls.abilities)
     return [
         types.CodeAction(
@@ -305,4 +305,4 @@ async def _asked(ls: WazaServer, titles: list[str]) -> str | None:
         raise refused(
             f"{NEW_GRADER_FROM_TEXT} needs the `title` of one of them in this editor.", REQUEST_FAILED
         )
-    return await ls.ask(types.MessageType.Info, "Which grader?", titles)
+    return await ls.ask_user(types.MessageType.Info, "Which grader?", titles)

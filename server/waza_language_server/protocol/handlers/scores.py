@@ -96,5 +96,5 @@ async def file_marks(ls: WazaServer, _params: FileMarksParams) -> list[dict[str,
     """Return ``uri``, ``state`` and ``reason`` of each file whose last run did not pass."""
     from waza_language_server.features.scores.marks import file_marks as marks_of_files
 
-    found = await ls.diagnostics.of_workspace(marks_of_files)
+    found = await ls.diagnostics.answer_for_workspace(marks_of_files)
     return [{"uri": uri_of(mark.path), "state": mark.state, "reason": label(mark.reason)} for mark in found]

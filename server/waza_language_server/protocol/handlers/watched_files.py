@@ -30,7 +30,7 @@ def did_change(ls: WazaServer, params: types.DidChangeWatchedFilesParams) -> Non
         ls.changes.scores_changed()
     handled = results | journals
     others = [path_of(change.uri) for change in params.changes if change.uri not in handled]
-    if ls.judges_live and any(path in ls.live.files for path in others):
+    if ls.grades_live and any(path in ls.live.files for path in others):
         ls.live.edited(anyway=True)
         others = [path for path in others if path not in ls.live.files]
     others = [path for path in others if path is None or not _is_foreign(ls, path)]

@@ -11,7 +11,7 @@ from waza_engine.results.reading.journals import begun, goes_on
 from waza_language_server.engine.run_request import text_of_glob
 from waza_language_server.engine.runs import Runs
 from waza_language_server.project.active_runs import ActiveRun
-from waza_language_server.protocol.services.run_events import tell_event
+from waza_language_server.protocol.services.run_events import send_run_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +70,7 @@ class _ShownRuns:
             loop = asyncio.get_running_loop()
             self._redraw = loop.call_later(TRIALS_DRAWN_AFTER_SECONDS, self._draw)
         for token in tuple(run.tokens):
-            tell_event(self._client, self._session, run.target, event, token)
+            send_run_event(self._client, self._session, run.target, event, token)
 
     def _draw(self) -> None:
         self._redraw = None

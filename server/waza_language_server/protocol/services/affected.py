@@ -89,7 +89,7 @@ class AffectedTasks(EngineAnswers[Path, tuple[int, int]]):
         return AffectedSuite(names, of if isinstance(of, int) else len(names))
 
     async def _ask(self, suite: Path, recorded: RunResult) -> tuple[int, int] | None:
-        if not await self._diagnostics.worked_out(lambda: self._may_have_changed(suite, recorded)):
+        if not await self._diagnostics.compute(lambda: self._may_have_changed(suite, recorded)):
             return None
         changed = await self.of_suite(suite)
         return len(changed.tasks), changed.of

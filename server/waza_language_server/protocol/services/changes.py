@@ -28,31 +28,31 @@ class Changes:
         session: Session,
         diagnostics: Diagnostics,
         refresh: RefreshRequests,
-        made: Callable[[str], Any],
+        existing_service: Callable[[str], Any],
         live: Callable[[], LiveSessions],
     ) -> None:
-        """``made`` returns another service of the server by its name, None if it was not used yet."""
+        """``existing_service`` returns another service by its name, None if it was not used yet."""
         self._client = client
         self._session = session
         self._diagnostics = diagnostics
         self._refresh = refresh
-        self._made = made
+        self._existing_service = existing_service
         self._live = live
 
     def scores_changed(self) -> None:
         """Read the results again, and let the client ask for everything that shows them."""
         self._session.project.scores.forget()
-        if self._client.judges_live:
+        if self._client.grades_live:
             self._live().edited()
         self.costs_changed()
-        if (histories := self._made("histories")) is not None:
+        if (histories := self._existing_service("histories")) is not None:
             histories.forget()
         self._refresh.ask_for_scores()
 
     def costs_changed(self) -> None:
         """Request estimates and changed tasks again at their next use: their inputs have changed."""
         for name in ("estimates", "affected"):
-            if (answers := self._made(name)) is not None:
+            if (answers := self._existing_service(name)) is not None:
                 answers.forget()
 
     def rules_changed(self) -> None:
@@ -67,7 +67,7 @@ class Changes:
 
     def closed_files_changed(self, paths: Iterable[Path] | None) -> None:
         """Compute the problems of closed files again near some paths, or everywhere."""
-        if (problems := self._made("workspace_problems")) is not None:
+        if (problems := self._existing_service("workspace_problems")) is not None:
             problems.changed(paths)
 
     def files_changed(self, changed: Iterable[Path] | None = None) -> None:
@@ -76,7 +76,7 @@ class Changes:
         ``changed`` are all files that have changed, None if unknown.
         """
         self._session.files_changed(changed=changed)
-        if self._client.judges_live:
+        if self._client.grades_live:
             self._live().edited(anyway=True)
         self.costs_changed()
         self._client.turns.later("workspace", self.read_workspace)
@@ -93,7 +93,7 @@ class Changes:
         with self._session.project.disk.cached_lookups(LOOKUPS_VALID_SECONDS):
             if not read_some_suites(self._session.project, time.monotonic() + MOMENT_SECONDS):
                 return UNFINISHED
-        if self._session.take_suites_found():
+        if self._session.apply_found_suites():
             self._diagnostics.all_again()
         return None
 

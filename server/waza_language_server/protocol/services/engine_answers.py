@@ -250,7 +250,7 @@ class RunHistories(EngineAnswers[Path, SuiteHistory]):
 
     def is_due(self, suite: Path, newest: datetime) -> bool:
         """Return whether to ask for the history of a suite whose newest run started then."""
-        has_engine = self._client.judges_live or self._runs.has_engine
+        has_engine = self._client.grades_live or self._runs.has_engine
         return has_engine and self.is_wanted(suite, newest)
 
     def ask(self, suite: Path, newest: datetime) -> None:

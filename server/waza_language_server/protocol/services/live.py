@@ -185,7 +185,7 @@ class LiveSessions:
                 log.info("%s was not answered: %s", method, error)
                 if method in _OFFERING:
                     text = f"Fixes from recorded answers are not offered. {error}"
-                    self._client.tell_once("recorded fixes", types.MessageType.Warning, text)
+                    self._client.show_message_once("recorded fixes", types.MessageType.Warning, text)
 
     def change_baseline(self, suite: Path) -> None:
         """Grade a suite on the newly chosen trials; verdicts on others are dropped."""
@@ -200,7 +200,7 @@ class LiveSessions:
         for key in tuple(self._sessions):
             self._end(key)
         self._tell()
-        if self._client.judges_live:
+        if self._client.grades_live:
             self.edited()
 
     def _send_soon(self) -> None:
@@ -213,10 +213,10 @@ class LiveSessions:
         async with self._sending:
             self._waits_to_send = False
             anyway, self._anyway = self._anyway, False
-            if self._client.judges_live:
-                wanted = await self._diagnostics.worked_out(self._wanted)
+            if self._client.grades_live:
+                wanted = await self._diagnostics.compute(self._wanted)
                 # Meanwhile it may have been switched off.
-                if self._client.judges_live:
+                if self._client.grades_live:
                     await self._send_to(wanted, anyway=anyway)
 
     async def _send_to(self, wanted: Mapping[Key, Mapping[str, TaskResult]], *, anyway: bool) -> None:
@@ -282,7 +282,7 @@ class LiveSessions:
         changes |= {path: None for path in session.sent if path not in texts}
         if not changes and not anyway:
             return
-        entries = await self._diagnostics.worked_out(lambda: written_entries(project, key[0]))
+        entries = await self._diagnostics.compute(lambda: written_entries(project, key[0]))
         if self._sessions.get(key) is session:
             session.sent = texts
             session.number += 1

@@ -31,7 +31,7 @@ _SAID = frozenset({"message", "words", "reason", "reasons", "counted_reasons", "
 """The keys of an event that people read. Names, ids and strings that are compared stay as they are."""
 
 
-def tell_event(
+def send_run_event(
     client: ClientConnection,
     session: Session,
     target: RunnableId,

@@ -130,7 +130,7 @@ async def confirm_cost(
         return request
     stop, on = f"Stop at {money(limit)}", "Run Without Limit"
     text = f"This run is expected to cost {money(expected.usd)}, and the limit is {money(limit)}."
-    match await client.ask(types.MessageType.Warning, text, (stop, on, CANCEL)):
+    match await client.ask_user(types.MessageType.Warning, text, (stop, on, CANCEL)):
         case title if title == stop:
             return request
         case title if title == on:
@@ -155,12 +155,14 @@ async def confirm_errors(
 
     run = session.project.scores.results(target.suite)
     judged = {name: None for task in (run.tasks.values() if run is not None else ()) for name in task.graders}
-    found = await diagnostics.of_workspace(lambda workspace: run_errors(workspace, target, tuple(judged)))
+    found = await diagnostics.answer_for_workspace(
+        lambda workspace: run_errors(workspace, target, tuple(judged))
+    )
     if not found:
         return True
     more = f" There {'is' if len(found) == 2 else 'are'} {len(found) - 1} more." if found[1:] else ""
     text = f"The verdict of this run would mean nothing. {found[0].description}{more}"
-    return await client.ask(types.MessageType.Warning, text, (RUN_ANYWAY, CANCEL)) == RUN_ANYWAY
+    return await client.ask_user(types.MessageType.Warning, text, (RUN_ANYWAY, CANCEL)) == RUN_ANYWAY
 
 
 def _limits(command: str, target: RunnableId, given: Mapping[str, object]) -> dict[str, Any]:
@@ -214,7 +216,7 @@ async def confirm_outside_suite(client: ClientConnection, session: Session, suit
             f"{place} is outside the open folders; open its folder in the editor to run it.", REQUEST_FAILED
         )
     text = f"{place} is outside the open folders. Running it executes code and may cost money."
-    if await client.ask(types.MessageType.Warning, text, (RUN, CANCEL)) != RUN:
+    if await client.ask_user(types.MessageType.Warning, text, (RUN, CANCEL)) != RUN:
         raise refused(
             f'{place} was not run: it is outside the open folders. Answer "{RUN}", or open its folder.',
             REQUEST_FAILED,

@@ -47,10 +47,10 @@ class RunSettings:
 
     def read(self) -> None:
         """Take the settings that the client has now."""
-        self._of_window = settled_options(self._client.options.run)
+        self._of_window = valid_options(self._client.options.run)
         given = self._client.options.run_by_folder
         by_uri = cast("dict[str, object]", given) if isinstance(given, dict) else dict[str, object]()
-        known = ((path_of(uri), settled_options(options)) for uri, options in by_uri.items())
+        known = ((path_of(uri), valid_options(options)) for uri, options in by_uri.items())
         # The innermost folder first: open folders may be nested.
         self._of_folders: list[tuple[Path, dict[str, Any]]] = sorted(
             ((path, options) for path, options in known if path is not None),
@@ -63,7 +63,7 @@ class RunSettings:
         return next(inside, self._of_window)
 
 
-def settled_options(options: object) -> dict[str, Any]:
+def valid_options(options: object) -> dict[str, Any]:
     """Return the valid settings of a client for runs, named as in ``eval.run``."""
     try:
         return run_options("waza.run", {"options": options})

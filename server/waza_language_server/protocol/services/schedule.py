@@ -100,29 +100,29 @@ class Diagnostics:
             return None
         return await self._turns.done(work, lambda: self._session.is_current(document))
 
-    async def worked_out(self, work: Callable[[], Value], *, most_restarts: float = MOST_RESTARTS) -> Value:
+    async def compute(self, work: Callable[[], Value], *, most_restarts: float = MOST_RESTARTS) -> Value:
         """Return the result of work on the whole workspace."""
         found = await self._turns.done(lambda: (work(),), most_restarts=most_restarts)
         assert found is not None
         return found[0]
 
-    async def of_workspace(self, answer: Callable[[Workspace], Value]) -> Value:
+    async def answer_for_workspace(self, answer: Callable[[Workspace], Value]) -> Value:
         """Answer a request about all files; open ones count as they are, also those just opened."""
 
         def work() -> Value:
             self._session.read_all()
             return answer(self._session.workspace)
 
-        return await self.worked_out(work)
+        return await self.compute(work)
 
-    async def of_workspace_at_once(self, answer: Callable[[Workspace], Value]) -> Value:
+    async def answer_with_cached_lookups(self, answer: Callable[[Workspace], Value]) -> Value:
         """Do the same, and look at each folder once, for what asks about the same ones many times."""
 
         def still(workspace: Workspace) -> Value:
             with workspace.project.disk.cached_lookups():
                 return answer(workspace)
 
-        return await self.of_workspace(still)
+        return await self.answer_for_workspace(still)
 
     def _newest(self, uri: str) -> tuple[Document, tuple[Problem, ...]] | None:
         with self._turns.reading(uri):

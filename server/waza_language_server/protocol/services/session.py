@@ -94,7 +94,7 @@ class Session:
         self._basis: frozenset[tuple[object, ...]] = frozenset()
         """The parts of open documents that claim other files, at the last evaluation of claims."""
         self._claims_differ = False
-        self.on_others: Callable[[], None] = lambda: None
+        self.on_claims_changed: Callable[[], None] = lambda: None
         """Called when earlier answers about a document are outdated because of another file.
 
         Its claim has changed, or a suite was found that may pick it up.
@@ -257,10 +257,10 @@ class Session:
         if opened is None:
             return False
         self._opened[uri] = replace(opened, typed_at=None, was_saved=True, settled=opened.text)
-        self.judge_again(uri)
+        self.check_claims_again(uri)
         return opened.typed_at is not None
 
-    def judge_again(self, uri: str | None = None) -> None:
+    def check_claims_again(self, uri: str | None = None) -> None:
         """Evaluate claims again: of one document that was saved, or of all at their next use."""
         for opened in tuple(self._opened.values()):
             if uri is None:
@@ -269,14 +269,14 @@ class Session:
             elif uri == opened.uri:
                 self._judge(opened)
 
-    def take_suites_found(self) -> bool:
+    def apply_found_suites(self) -> bool:
         """Take a new view if suites elsewhere may pick up open documents; return whether so."""
         paths = [path for path in map(path_of, self._opened) if path is not None]
         if not self.project.far.pop_new_globs(paths):
             return False
         self._use(self.project.with_roots(self.project.roots))
-        self.judge_again()
-        self.on_others()
+        self.check_claims_again()
+        self.on_claims_changed()
         return True
 
     def files_changed(
@@ -286,7 +286,7 @@ class Session:
         reread_suites(self.project, changed)
         self.suites_of_skills.forget()
         self._use(self.project.with_roots(self.project.roots if roots is None else roots))
-        self.judge_again()
+        self.check_claims_again()
 
     def texts(self) -> dict[str, str]:
         """Return the texts that are open, by their paths."""
@@ -333,10 +333,10 @@ class Session:
             if basis == self._basis:
                 break
             self._basis = basis
-            self.judge_again()
+            self.check_claims_again()
         if self._claims_differ:
             self._claims_differ = False
-            self.on_others()
+            self.on_claims_changed()
 
     def _use(self, project: Project) -> None:
         self.workspace = self.workspace.with_project(project)
@@ -433,7 +433,7 @@ def client_session(client: ClientConnection, run_settings: RunSettings, refresh:
         session.use_severities(known_severities(client.options.severity))
     # Requested each time, because settings change.
     session.project.run_with(lambda suite: dict(run_settings.of(suite)))
-    session.on_others = refresh.ask_for_all
+    session.on_claims_changed = refresh.ask_for_all
 
     def uncached_disk() -> AbstractContextManager[None]:
         # The disk may be another one when the client has opened other folders.

@@ -45,7 +45,8 @@ def client_workspace_problems(client: ClientConnection, session: Session) -> Wor
     from waza_language_server.protocol.services.workspace_problems import WorkspaceProblems
 
     return WorkspaceProblems(
-        session, lambda document, found: written(client, session, document, found, session.project)
+        session,
+        lambda document, found: diagnostics_as_json(client, session, document, found, session.project),
     )
 
 
@@ -55,16 +56,16 @@ def _publisher(client: ClientConnection, session: Session) -> Publish:
     def publish(uri: str, document: Document | None, problems: tuple[Problem, ...]) -> None:
         shown = "[]"
         if document is not None:
-            shown = as_list(written(client, session, document, problems, session.project))
+            shown = as_list(diagnostics_as_json(client, session, document, problems, session.project))
         params = f'"uri":{json.dumps(uri)},"diagnostics":{shown}'
         if document is not None and client.abilities.versions_diagnostics:
             params += f',"version":{document.version}'
-        client.protocol.push_written(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, f"{{{params}}}")
+        client.protocol.push_json(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, f"{{{params}}}")
 
     return publish
 
 
-def written(
+def diagnostics_as_json(
     client: ClientConnection,
     session: Session,
     document: Document,
@@ -86,7 +87,7 @@ def written(
         diagnostic = convert.diagnostic(problem, project)
         if len(found) + 1 == len(shown):
             diagnostic.message += more
-        found.append(client.protocol.written(diagnostic))
+        found.append(client.protocol.to_json(diagnostic))
         if not len(found) % _WRITTEN_AT_ONCE:
             checkpoint()
     return found

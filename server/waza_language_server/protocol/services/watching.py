@@ -90,7 +90,7 @@ class LiveFiles:
         finally:
             self._is_asking = False
         # One of them may have changed before the client watched it.
-        if asked and self._client.judges_live:
+        if asked and self._client.grades_live:
             self._on_change(anyway=True)
 
     async def _register(self, paths: frozenset[Path]) -> None:
