@@ -1,4 +1,4 @@
-// What chat agents get from the extension, in a real VS Code: a server of tools for each folder, which VS Code starts, and a skill.
+// What chat agents get from the extension in a real VS Code: an MCP server for each folder, which VS Code starts, and a skill.
 //
 //   node agents.mjs --python FILE --vsix FILE --artifacts FOLDER
 
@@ -16,13 +16,13 @@ const config = "config: {trials_per_task: 1, timeout_seconds: 60, executor: mock
 const tasks = "tasks:\n  - id: one\n    inputs:\n      prompt: Say hello\n";
 fs.writeFileSync(path.join(workspace, "eval.yaml"), `name: greeter\nskill: greeter\n${config}${tasks}`);
 
-// The oldest VS Code has neither. Chat and its servers are switched off in all other scenarios.
+// The oldest VS Code has neither. All other scenarios disable chat and MCP servers.
 if (process.env.WAZA_VSCODE_UNDER_TEST !== "oldest") await play(scenario, { ...options, workspace, userSettings: { "chat.disableAIFeatures": false } });
 
 async function scenario(page) {
   const rows = (text) => page.locator(".quick-input-list .monaco-list-row", { hasText: text });
 
-  await step("VS Code lists the server of the folder and starts it: it has the tools that check and fix", async () => {
+  await step("VS Code lists and starts the MCP server of the folder, which has the tools", async () => {
     await editor.openFile(page, "eval.yaml", "name: greeter");
     await page.locator(".codelens-decoration a").first().waitFor();
     await editor.repeatUntil(page, "the server", async () => {
@@ -32,11 +32,11 @@ async function scenario(page) {
     await page.screenshot({ path: path.join(artifacts, "servers.png") });
     await rows(/^Waza/u).first().click();
     await rows(/Start Server/u).first().click();
-    // VS Code shows its log of a server that is started this way.
+    // VS Code then shows the log of the server.
     await page.locator(".view-line", { hasText: /Discovered.6.tools/u }).waitFor();
   });
 
-  await step("the skill that writes suites is among those of chat", async () => {
+  await step("chat lists the skill that writes suites", async () => {
     await editor.command(page, "Chat: Configure Skills...");
     await rows(/author-waza-evals/u).first().waitFor();
     await page.screenshot({ path: path.join(artifacts, "skills.png") });

@@ -1,4 +1,4 @@
-// Runs on the workers of a cluster, in a real VS Code: they are watched, ended and shown as those in threads.
+// Runs on the workers of a cluster in a real VS Code: they are shown and cancelled like local runs.
 //
 //   node cluster.mjs --python FILE --vsix FILE --artifacts FOLDER
 
@@ -42,7 +42,7 @@ async function scenario(page) {
       await editor.openFile(page, "quick/eval.yaml", "name: quick");
       const before = results("quick").length;
       await editor.clickLens(page, "Run suite", "results", async () => results("quick").length > before);
-      // The hint of the run before says that it is out of date while this one ends.
+      // While the run ends, the hint of the previous run is stale.
       await hintOn("name: quick", /^(?!.*stale).*1.of.2/u);
       const hints = await editor.hintsOn(page, "name: quick");
       await editor.command(page, "Testing: Focus on Test Explorer View");
@@ -59,7 +59,7 @@ async function scenario(page) {
       await page.screenshot({ path: path.join(artifacts, `${where.replace(":", "-")}.png`) });
     });
 
-    await step(`${where}: a run that goes on is seen, and ends with its agent when it is cancelled`, async () => {
+    await step(`${where}: an active run is shown, and cancelling it ends its agent`, async () => {
       fs.rmSync(asked, { force: true });
       const before = results("slow").length;
       await editor.openFile(page, "slow/eval.yaml", "name: slow");
@@ -80,7 +80,7 @@ async function scenario(page) {
     });
   }
 
-  await step("both look the same", () => {
+  await step("both views are equal", () => {
     if (seen["threads"] !== seen["local:2"]) throw new Error(`${seen["threads"]} is not ${seen["local:2"]}`);
   });
 }

@@ -1,4 +1,4 @@
-"""The extension as a user installs it, built once for all tests in a real VS Code."""
+"""Build the extension once for all tests in a real VS Code."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from tests.vscode.scenarios import EXTENSION, FOLDER, REPOSITORY, install_vscode
 
 @pytest.fixture(scope="session")
 def node_modules() -> Path:
-    """The extension's build tools, installed when they are missing or older than the lock file."""
+    """Install the build tools of the extension if they are missing or older than the lock file."""
     installed = EXTENSION / "node_modules"
     marker = installed / ".ready"
     lock = EXTENSION / "package-lock.json"
@@ -23,7 +23,7 @@ def node_modules() -> Path:
 
 @pytest.fixture(scope="session")
 def vsix(node_modules: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The extension as a user installs it, with the server's wheel inside."""
+    """Build the package that a user installs, with the wheel of the server."""
     assert node_modules.is_dir()
     file = tmp_path_factory.mktemp("vsix") / "waza.vsix"
     run("npm", "run", "--silent", "package", "--", "--out", str(file), cwd=EXTENSION, seconds=300)
@@ -32,7 +32,7 @@ def vsix(node_modules: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def extensions(vsix: Path) -> Path:
-    """The folder in which a VS Code has installed it: all windows share it."""
+    """Install the extension into a folder that all windows share."""
     install_vscode()
     run("node", str(FOLDER / "workbench.mjs"), str(vsix), str(vsix.parent), cwd=REPOSITORY, seconds=120)
     return vsix.with_name("extensions")

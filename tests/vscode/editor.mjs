@@ -1,9 +1,9 @@
-// What a person does and sees in the text editor of a VS Code page.
+// Actions and observations of a user in the text editor of a VS Code page.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { PATIENCE } from "./workbench.mjs";
 
-/** Opens a file of the workspace by name, or by the end of its path, and waits until its text is drawn and has the keys. */
+/** Opens a file of the workspace by name, or by the end of its path, and waits until its text is drawn and focused. */
 export async function openFile(page, name, expectedText) {
   const input = page.locator(".quick-input-widget input:not([type=checkbox])");
   const rows = page.locator(".quick-input-list .monaco-list-row", { hasText: name.split("/").at(-1) });
@@ -15,14 +15,14 @@ export async function openFile(page, name, expectedText) {
     await wanted.waitFor({ timeout: 20_000 });
     await wanted.click({ timeout: 10_000 });
   };
-  // The keys come last: until then one that is open already keeps the list before it, and the cursor is put where it was.
+  // The focus comes last: until then the list stays open over an open file, and the cursor is restored.
   const isReady = async () => !(await input.isVisible()) && (await hasKeys(page)) && (await hasLine(page, expectedText));
   await repeatUntil(page, `${name} to open`, choose, isReady);
 }
 
 /**
- * Opens a list by its key. A page inside the window that has the focus, such as a result, keeps keys to itself until its own
- * script has loaded: the workbench gets the focus first.
+ * Opens a list by its shortcut. A focused webview, such as a result page, swallows keys until its script has loaded, so the workbench
+ * is focused first.
  */
 async function openList(page, key, input) {
   if (await input.isVisible()) await page.keyboard.press("Escape");
@@ -35,7 +35,7 @@ async function openList(page, key, input) {
   await input.waitFor({ timeout: 10_000 });
 }
 
-/** Puts `text` into the input of a list, and never into the file below, which has the keys again when the list closes meanwhile. */
+/** Sets the input of a list directly: typed text would go into the file below if the list closes in between. */
 async function ask(input, text) {
   await input.evaluate((field, value) => {
     field.value = value;
@@ -43,7 +43,7 @@ async function ask(input, text) {
   }, text);
 }
 
-/** Whether what is typed goes into a text editor. */
+/** Returns whether a text editor has the focus. */
 function hasKeys(page) {
   return page.evaluate(() => Boolean(document.activeElement?.closest(".editor-instance")));
 }
@@ -53,7 +53,7 @@ export async function waitForLine(page, text) {
   await waitUntil(page, `the line "${text}"`, () => hasLine(page, text));
 }
 
-/** Whether a line that contains `text` is on the screen. */
+/** Returns whether a line that contains `text` is on the screen. */
 function hasLine(page, text) {
   return page.evaluate(
     (wanted) =>
@@ -64,7 +64,7 @@ function hasLine(page, text) {
   );
 }
 
-/** The rectangle of `token` in the first line that contains `lineText`, in pixels of the page. */
+/** Returns the rectangle of `token` in the first line that contains `lineText`, in pixels of the page. */
 export async function boxOf(page, lineText, token) {
   const box = await page.evaluate(
     ([lineText, token]) => {
@@ -90,7 +90,7 @@ export async function boxOf(page, lineText, token) {
   return box;
 }
 
-/** Waits for a squiggle that lies under `token` and is as wide as it is (2 pixels tolerance). */
+/** Waits for a squiggle under `token` with the same width (2 pixels tolerance). */
 export async function waitForSquiggle(page, lineText, token) {
   await waitUntil(page, `a squiggle exactly under "${token}"`, async () => (await squigglesUnder(page, lineText, token)).length > 0);
 }
@@ -100,7 +100,7 @@ export async function waitForNoSquiggle(page, lineText, token) {
   await waitUntil(page, `no squiggle under "${token}"`, async () => (await squigglesUnder(page, lineText, token)).length === 0);
 }
 
-/** The squiggles that lie under `token` and are as wide as it is. */
+/** Returns the squiggles under `token` with the same width. */
 export async function squigglesUnder(page, lineText, token) {
   const box = await boxOf(page, lineText, token);
   const drawn = await page.evaluate(() =>
@@ -116,7 +116,7 @@ export async function squigglesUnder(page, lineText, token) {
   });
 }
 
-/** Rests the mouse on `token` and returns the text that pops up, once it matches `expected`; `look` is called while it is there. */
+/** Hovers over `token` until a popup matches `expected`; returns its text. `look` is called while it is open. */
 export async function hover(page, lineText, token, expected, look = async () => {}) {
   const popup = page.locator(".monaco-hover:visible").filter({ hasText: expected }).first();
   const rest = async () => {
@@ -131,7 +131,7 @@ export async function hover(page, lineText, token, expected, look = async () => 
   return text;
 }
 
-/** Rests the mouse on the element that `mark` finds until `shown` is on the screen: a popup is lost when the line is drawn anew. */
+/** Hovers over the element `mark` until `shown` is on the screen, because redrawing the line closes a popup. */
 export async function hoverUntilShown(page, mark, shown) {
   const rest = async () => {
     await page.mouse.move(5, 5);
@@ -140,7 +140,7 @@ export async function hoverUntilShown(page, mark, shown) {
   await repeatUntil(page, "a popup", rest, () => shown.isVisible());
 }
 
-/** Carries out the command `title` of the palette: opened again until it offers it, for an extension may not have registered it yet. */
+/** Executes a command of the palette; opens the palette again until the extension has registered the command. */
 export async function command(page, title) {
   const input = page.locator(".quick-input-widget input:not([type=checkbox])");
   const offered = page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first();
@@ -152,7 +152,7 @@ export async function command(page, title) {
   await page.keyboard.press("Enter");
 }
 
-/** Reloads the window by its command, which keeps what is open; resolves when the new one is there. */
+/** Reloads the window with the command, which keeps open files; resolves when the new window is up. */
 export async function reloadWindow(page) {
   const isOld = () => answered(page.evaluate(() => window.isBeforeTheReload === true).catch(() => true), true); // on its way
   await page.evaluate(() => {
@@ -166,7 +166,7 @@ export async function reloadWindow(page) {
   await page.locator(".monaco-workbench .part.statusbar").waitFor();
 }
 
-/** The titles of the commands that the palette offers for `text`; it is closed again. */
+/** Returns the titles of the commands that the palette offers for `text`. */
 export async function commandsOffered(page, text) {
   const input = page.locator(".quick-input-widget input:not([type=checkbox])");
   const rows = page.locator(".quick-input-list .monaco-list-row");
@@ -178,7 +178,7 @@ export async function commandsOffered(page, text) {
   return titles.map((title) => title.split(",")[0].trim());
 }
 
-/** Puts the cursor on `token`, opens the quick fixes and applies the one that says `title`; `look` is called when it is chosen. */
+/** Puts the cursor on `token`, opens the quick fixes and applies the one with this title; `look` is called when it is selected. */
 export async function applyQuickFix(page, lineText, token, title, look = async () => {}) {
   const row = page.locator(".action-widget .monaco-list-row.action", { hasText: title }).first();
   const ask = async () => {
@@ -198,15 +198,15 @@ export async function applyQuickFix(page, lineText, token, title, look = async (
   await row.waitFor({ state: "detached" });
 }
 
-/** Clicks the first lens that says `title` until `happened`: a click is lost when the lens is drawn anew under it. */
+/** Clicks the first lens with this title until `happened`, because a click is lost if the lens is redrawn. */
 export async function clickLens(page, title, what, happened) {
   const lens = page.locator(".codelens-decoration a", { hasText: title }).first();
   await lens.waitFor();
   await repeatUntil(page, what, () => lens.click({ timeout: 10_000 }), happened);
 }
 
-/** Makes the suite of a skill by its lens, and takes the files that are shown first, until `happened`. */
-export async function makeSuite(page, skill, happened) {
+/** Creates the suite of a skill with its lens, and confirms the list of new files, until `happened`. */
+export async function createSuite(page, skill, happened) {
   const create = page.locator(".monaco-dialog-box .monaco-button", { hasText: /^Create \d Files$/u });
   const isOffered = async () => (await create.isVisible()) || happened();
   await clickLens(page, `New suite for skill ${skill}`, "the new files", isOffered);
@@ -216,7 +216,7 @@ export async function makeSuite(page, skill, happened) {
   await repeatUntil(page, "the new suite", take, happened);
 }
 
-/** From now on keeps the text of every notification, also of those that vanish quickly; read it with `notificationsSeen`. */
+/** Records the text of every notification from now on, also of those that vanish quickly; see `notificationsSeen`. */
 export async function recordNotifications(page) {
   await page.evaluate(() => {
     window.notificationsSeen = [];
@@ -234,7 +234,7 @@ export function notificationsSeen(page) {
   return page.evaluate(() => window.notificationsSeen ?? []);
 }
 
-/** Texts that the extension draws into the line that contains `lineText`: inlay hints. */
+/** Returns the inlay hints of the line that contains `lineText`. */
 export async function hintsOn(page, lineText) {
   return page.evaluate((wanted) => {
     const lines = [...document.querySelectorAll(".editor-instance .view-line")];
@@ -244,7 +244,7 @@ export async function hintsOn(page, lineText) {
   }, lineText);
 }
 
-/** Waits until `condition` resolves to true; the error says what was waited for. */
+/** Waits until `condition` resolves to true; `what` names it in the error. */
 export async function waitUntil(page, what, condition, milliseconds = PATIENCE) {
   const deadline = Date.now() + milliseconds;
   while (!(await answered(condition(), false))) {
@@ -253,14 +253,14 @@ export async function waitUntil(page, what, condition, milliseconds = PATIENCE) 
   }
 }
 
-/** What the page says, or `otherwise` when it has said nothing for 10 seconds: one that is being left may never answer. */
+/** Returns the answer of the page, or `otherwise` after 10 seconds: a page that is being unloaded may never answer. */
 function answered(question, otherwise) {
   return Promise.race([question, sleep(10_000, otherwise, { ref: false })]);
 }
 
 /**
- * Does `action` again and again, leaving 5 seconds for its effect, until `happened` resolves to true: on a busy machine a gesture is
- * lost when what it is meant for is drawn anew. Gives up after 80 seconds; what an action waits for, it waits for 10 seconds.
+ * Repeats `action`, with 5 seconds for its effect, until `happened` resolves to true: on a busy machine a click is lost if its target
+ * is redrawn. Gives up after 80 seconds; locators in an action wait for 10 seconds.
  */
 export async function repeatUntil(page, what, action, happened) {
   const deadline = Date.now() + 80_000;

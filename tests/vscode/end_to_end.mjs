@@ -1,5 +1,5 @@
-// The main job of the product, done as its user does it, in a real VS Code:
-// a mistake is underlined, explained and repaired; a click runs the suite; scores stand beside the graders.
+// The main use case in a real VS Code: a mistake is underlined, explained and repaired; a click runs the suite; scores appear next to
+// the graders.
 //
 //   node end_to_end.mjs --suite FOLDER --python FILE --vsix FILE --artifacts FOLDER
 //
@@ -31,12 +31,12 @@ await play(scenario, { ...options, workspace });
 async function scenario(page) {
   await step("the suite opens", () => editor.openFile(page, "eval.yaml", toRepair.line));
 
-  await step("both misspelt keys are underlined, exactly", async () => {
+  await step("both misspelt keys are underlined exactly", async () => {
     await editor.waitForSquiggle(page, toRepair.line, toRepair.wrong);
     await editor.waitForSquiggle(page, toKeep.line, toKeep.wrong);
   });
 
-  await step("resting on a grader type explains it", async () => {
+  await step("hovering over a grader type explains it", async () => {
     const text = await editor.hover(page, `type: ${toRepair.graderType}`, toRepair.graderType, toRepair.graderType);
     assert.ok(text.length > 80, `the hover says only: ${text}`);
   });
@@ -63,25 +63,25 @@ async function scenario(page) {
     );
   });
 
-  await step("the run read the repaired text: it was saved first", () => {
+  await step("the file was saved before the run", () => {
     const saved = fs.readFileSync(path.join(workspace, "eval.yaml"), "utf8");
     assert.ok(saved.includes(toRepair.repaired), `eval.yaml on disk:\n${saved}`);
   });
 
-  await step("the score appears beside the grader", () =>
+  await step("the score appears next to the grader", () =>
     editor.waitUntil(page, `a score at "${toRepair.graderLine}"`, async () =>
       (await editor.hintsOn(page, toRepair.graderLine)).some((hint) => /[✓✗◐]/u.test(hint) && /\d/.test(hint)),
     ),
   );
 
   await step("the result is on disk, in the suite's folder", () =>
-    // The first scores stand there while the run goes on.
+    // The first scores appear during the run.
     editor.waitUntil(page, "a result file", () =>
       fs.readdirSync(path.join(workspace, ".waza", "results")).some((name) => name.endsWith(".json")),
     ),
   );
 
-  await step("what failed is told with a way to it, until the message is closed", async () => {
+  await step("a message about the failures stays until it is closed", async () => {
     const told = page.locator(".notification-toast", { hasText: "failed" }).first();
     await told.locator("a.monaco-button", { hasText: "Show Failures" }).waitFor();
     const close = async () => {
@@ -92,7 +92,7 @@ async function scenario(page) {
   });
 
   await step("one page shows the other mistake, the lenses and the score", async () => {
-    // A click that was slow to show its effect was made again, and is told of.
+    // A click with a slow effect was repeated, which causes a second message.
     const clear = () => editor.command(page, "Notifications: Clear All Notifications");
     await editor.repeatUntil(page, "the notifications to go", clear, async () => (await page.locator(".notification-toast").count()) === 0);
     await page.keyboard.press("Control+Home");
@@ -110,7 +110,7 @@ async function scenario(page) {
     await page.screenshot({ path: path.join(artifacts, "vscode.png") });
   });
 
-  await step("Cancel in the notification ends the run and the script that hangs in it", async () => {
+  await step("Cancel in the notification ends the run and its hanging script", async () => {
     const marker = path.join(artifacts, "script.pid");
     const script = `import os, pathlib, time\npathlib.Path(${JSON.stringify(marker)}).write_text(str(os.getpid()))\ntime.sleep(300)\n`;
     fs.writeFileSync(path.join(workspace, "graders", "explanation_quality.py"), script);

@@ -1,4 +1,4 @@
-// The evals of a skill in a real VS Code: its own JSON support stays, and problems, fixes, lenses and verdicts are there.
+// The evals of a skill in a real VS Code: diagnostics, fixes, lenses and verdicts next to VS Code's own JSON support.
 //
 //   node evals.mjs --python FILE --vsix FILE --artifacts FOLDER
 
@@ -55,7 +55,7 @@ async function scenario(page) {
   const hintOn = async (line, pattern) => editor.waitUntil(page, `${pattern} at "${line}"`, () => hasHint(line, pattern));
   const lenses = () => page.locator(".editor-instance .codelens-decoration a");
 
-  await step("a misspelt key is underlined and repaired, and every other character stays", async () => {
+  await step("a misspelt key is underlined and repaired without other changes", async () => {
     const before = fs.readFileSync(path.join(workspace, "evals/evals.json"), "utf8");
     await editor.openFile(page, "evals.json", '"skill_name"');
     await editor.waitForSquiggle(page, '"promt": "Name', '"promt"');
@@ -67,7 +67,7 @@ async function scenario(page) {
     await editor.waitUntil(page, "the saved file", () => saved() === before.replace("promt", "prompt"));
   });
 
-  await step("a case is run by its lens, and each assertion has its verdict", async () => {
+  await step("a lens runs a case, and each assertion has a verdict", async () => {
     const isRun = () => hasHint('"id": 1', /✗/u);
     await editor.clickLens(page, "Run case", "a run of the case", isRun);
     await hintOn('"pattern": "tota', /^✓/u);
@@ -75,7 +75,7 @@ async function scenario(page) {
     await page.screenshot({ path: path.join(artifacts, "verdicts.png") });
   });
 
-  await step("the file is converted, after its losses were shown, and the new suite is open", async () => {
+  await step("the file is converted after a list of losses, and the new suite opens", async () => {
     await editor.applyQuickFix(page, '"skill_name"', '"skill_name"', "Convert to a Vally eval file");
     const question = page.locator(".monaco-dialog-box", { hasText: "1 part left out" });
     await question.waitFor();
@@ -86,7 +86,7 @@ async function scenario(page) {
     await page.screenshot({ path: path.join(artifacts, "converted.png") });
   });
 
-  await step("a stimulus of Vally is run by its lens, and it, its grader and its constraint have verdicts", async () => {
+  await step("a lens runs a stimulus of Vally, and its grader and constraint have verdicts", async () => {
     await editor.openFile(page, "tea.eval.yaml", "name: tea");
     await editor.clickLens(page, "Run stimulus", "a run of the stimulus", () => hasHint("name: Brews tea", /^✓/u));
     await hintOn("name: says-tea", /✓/u); // of the run, or live

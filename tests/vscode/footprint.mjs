@@ -1,8 +1,8 @@
-// What the extension costs a window: memory and idle processor time of what it starts, and the time from a key to its frame.
+// The costs of the extension: memory and idle CPU time of its processes, and the time from a key press to its frame.
 //
 //   node footprint.mjs --vsix FILE --artifacts FOLDER --suites 200 --graders 1000 --keys 50 --idle 20 [--python FILE]
 //
-// Without --python it is another extension that is installed, to compare with. The last line is JSON: bytes, milliseconds.
+// Without --python another extension is installed for comparison. The last line is JSON, in bytes and milliseconds.
 
 import fs from "node:fs";
 import path from "node:path";
@@ -30,16 +30,16 @@ await play(scenario, { ...options, workspace, userSettings: { "editor.wordBasedS
 async function scenario(page) {
   const found = {};
 
-  await step("the large file opens, and the tree beside it", async () => {
+  await step("the large file and the Test Explorer open", async () => {
     await editor.openFile(page, "big/eval.yaml", "graders:");
     if (options.python === undefined) return; // without tests there is no such tree
-    // First, while the file has the keys: VS Code does not ask for lenses of an editor that has just lost them.
+    // First, while the file has the focus: VS Code does not request lenses for an editor that has just lost it.
     await page.locator(".codelens-decoration a", { hasText: "Run suite" }).first().waitFor();
     await editor.command(page, "Testing: Focus on Test Explorer View");
     await page.locator(".test-explorer .monaco-list-row").nth(10).waitFor();
   });
 
-  await step("the cursor stands in the middle of it", async () => {
+  await step("the cursor is in the middle of the file", async () => {
     const line = many.slice(0, many.indexOf(`name: ${MARKER}`)).split("\n").length + 7;
     const go = async () => {
       await page.locator(".editor-instance .view-line").first().click();
@@ -53,8 +53,8 @@ async function scenario(page) {
     await page.keyboard.press("End");
   });
 
-  await step("everything comes to rest", () => settled());
-  await step("nobody does anything", async () => {
+  await step("all processes are idle", () => settled());
+  await step("measure while idle", async () => {
     found.idle = [];
     while (found.idle.length < IDLE_STRETCHES) {
       const before = processorTimes();
@@ -62,17 +62,17 @@ async function scenario(page) {
       found.idle.push(spent(before));
     }
   });
-  await step("keys are pressed", async () => {
+  await step("measure while typing", async () => {
     const before = processorTimes();
     found.keys = await timed(page);
     found.typing = spent(before);
   });
-  await step("everything comes to rest again", () => settled());
+  await step("all processes are idle again", () => settled());
   found.memory = memory();
   console.log(JSON.stringify(found));
 }
 
-/** Milliseconds from each key to the frame that shows it. */
+/** Returns the milliseconds from each key press to the frame that shows it. */
 async function timed(page) {
   await page.evaluate((marker) => {
     const state = (window.keyTimes = { wanted: marker, pressed: 0, shown: undefined });
@@ -100,7 +100,7 @@ async function timed(page) {
   return times;
 }
 
-/** Waits until the extension host and what it has started do almost nothing for two seconds. */
+/** Waits until the extension host and its child processes are idle for two seconds. */
 async function settled() {
   const deadline = Date.now() + 180_000;
   for (let quiet = 0; quiet < 2; ) {
@@ -112,7 +112,7 @@ async function settled() {
   }
 }
 
-/** Processor time since `before` in milliseconds: of the extension host, of the processes below it, and of all of VS Code and its browser. */
+/** Returns the CPU time since `before` in milliseconds: of the extension host, of its child processes, and of VS Code with its browser. */
 function spent(before) {
   const sums = { host: 0, below: 0, all: 0 };
   for (const [pid, { kind, time }] of processorTimes()) {
@@ -127,7 +127,7 @@ function processorTimes() {
   return new Map(processes().map(({ pid, kind, stat }) => [pid, { kind, time: (Number(stat[11]) + Number(stat[12])) * TICK_MILLISECONDS }]));
 }
 
-/** The memory that processes have for themselves and their share of the rest, in bytes. */
+/** Returns the proportional set size of processes, in bytes. */
 function memory() {
   const sums = { host: 0, below: 0 };
   for (const { pid, kind } of processes()) {
@@ -142,7 +142,7 @@ function memory() {
   return sums;
 }
 
-/** All processes below this one, the fields of /proc/PID/stat behind the name, and whether they are of the extension host. */
+/** Returns all child processes with the fields of /proc/PID/stat after the name, and whether they belong to the extension host. */
 function processes() {
   const all = new Map();
   for (const pid of fs.readdirSync("/proc").filter((entry) => /^\d+$/u.test(entry))) {

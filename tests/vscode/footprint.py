@@ -1,6 +1,6 @@
-"""Measure what the extension costs a window of VS Code: `python -m tests.vscode.footprint --help`.
+"""Measure the costs of the extension in VS Code: `python -m tests.vscode.footprint --help`.
 
-``footprint.mjs`` is one window. Windows with the extension and with an empty one take turns.
+``footprint.mjs`` measures one window. Windows with the extension and with an empty one alternate.
 """
 
 import json
@@ -29,35 +29,36 @@ EMPTY = {
     "activationEvents": ["onLanguage:yaml"],
 }
 
-Figures = dict[str, list[float]]
-"""What was measured by name: milliseconds, or MiB."""
+Measurements = dict[str, list[float]]
+"""Measurements by name, in milliseconds or MiB."""
 
 
 def main(
     vsix: Annotated[
-        Path, typer.Option(help="The extension, as `npm run package` in vscode-extension makes it.")
+        Path,
+        typer.Option(help="The package that `npm run package` builds in vscode-extension."),
     ],
-    rounds: Annotated[int, typer.Option(help="Windows with the extension, and as many without.")] = 3,
-    suites: Annotated[int, typer.Option(help="Suites of the workspace.")] = 200,
-    graders: Annotated[int, typer.Option(help="Graders of the file in which keys are pressed.")] = 1_000,
-    keys: Annotated[int, typer.Option(help="Keys that are pressed in a window.")] = 50,
-    idle: Annotated[int, typer.Option(help="Seconds in which nobody does anything.")] = 20,
+    rounds: Annotated[int, typer.Option(help="The number of windows with and without the extension.")] = 3,
+    suites: Annotated[int, typer.Option(help="The number of suites in the workspace.")] = 200,
+    graders: Annotated[int, typer.Option(help="The number of graders in the edited file.")] = 1_000,
+    keys: Annotated[int, typer.Option(help="The number of key presses in a window.")] = 50,
+    idle: Annotated[int, typer.Option(help="The duration of the idle phase in seconds.")] = 20,
 ) -> None:
-    """Print memory, idle processor time and the time from a key to its frame, beside an empty extension."""
+    """Print memory, idle CPU time and key-to-frame time, compared with an empty extension."""
     install_vscode()
-    told = ("--suites", str(suites), "--graders", str(graders), "--keys", str(keys), "--idle", str(idle))
-    ours: Figures = {}
-    empty: Figures = {}
+    options = ("--suites", str(suites), "--graders", str(graders), "--keys", str(keys), "--idle", str(idle))
+    ours: Measurements = {}
+    empty: Measurements = {}
     with tempfile.TemporaryDirectory(prefix="fp-", ignore_cleanup_errors=True) as temporary:
         other = empty_extension(Path(temporary))
         for number in range(rounds):
-            for figures, more in (
+            for measurements, more in (
                 (empty, ("--vsix", str(other))),
                 (ours, ("--vsix", str(vsix.resolve()), "--python", sys.executable)),
             ):
-                which = "with" if figures is ours else "without"
+                which = "with" if measurements is ours else "without"
                 typer.echo(f"window {number + 1} of {rounds} {which} the extension", err=True)
-                _take(figures, _measured((*more, *told)))
+                _add(measurements, _measure((*more, *options)))
     typer.echo("\n".join(table(ours, empty, idle)))
 
 
@@ -70,8 +71,8 @@ def empty_extension(folder: Path) -> Path:
     return file
 
 
-def table(ours: Figures, empty: Figures, idle: int) -> Sequence[str]:
-    """Return the figures as a table of Markdown: keys of all windows together, of the others medians."""
+def table(ours: Measurements, empty: Measurements, idle: int) -> Sequence[str]:
+    """Return a Markdown table: percentiles of all keys, medians of the other measurements."""
     rows = [
         ("key to frame, p50", *(_percentile(each["keys"], 50) for each in (ours, empty)), "ms"),
         ("key to frame, p95", *(_percentile(each["keys"], 95) for each in (ours, empty)), "ms"),
@@ -96,7 +97,7 @@ def table(ours: Figures, empty: Figures, idle: int) -> Sequence[str]:
     return lines
 
 
-def _measured(arguments: Sequence[str]) -> Mapping[str, Any]:
+def _measure(arguments: Sequence[str]) -> Mapping[str, Any]:
     with tempfile.TemporaryDirectory(prefix="fp-", ignore_cleanup_errors=True) as folder:
         done = subprocess.run(
             ["node", str(FOLDER / "footprint.mjs"), *arguments, "--artifacts", folder],
@@ -110,7 +111,7 @@ def _measured(arguments: Sequence[str]) -> Mapping[str, Any]:
     return found
 
 
-def _take(figures: Figures, found: Mapping[str, Any]) -> None:
+def _add(measurements: Measurements, found: Mapping[str, Any]) -> None:
     for name, values in (
         ("keys", found["keys"]),
         ("host memory", [found["memory"]["host"] / MIB]),
@@ -122,7 +123,7 @@ def _take(figures: Figures, found: Mapping[str, Any]) -> None:
         ("typing below", [found["typing"]["below"] / len(found["keys"])]),
         ("typing", [found["typing"]["all"] / len(found["keys"])]),
     ):
-        figures.setdefault(name, []).extend(map(float, values))
+        measurements.setdefault(name, []).extend(map(float, values))
 
 
 def _percentile(values: Sequence[float], which: int) -> float:

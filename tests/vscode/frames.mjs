@@ -1,9 +1,9 @@
-// Pictures of what is on the screen, one after the other, of which `animation.py` makes one that moves.
+// Screenshots from which `animation.py` creates an animation.
 
 import fs from "node:fs";
 import path from "node:path";
 
-/** Draws the pointer of the mouse, which no screenshot has; in the upper left corner it is out of the way. */
+/** Draws the mouse pointer, which screenshots lack; it is hidden in the upper left corner. */
 export async function showPointer(page) {
   await page.evaluate(() => {
     const pointer = document.createElement("div");
@@ -21,7 +21,7 @@ export async function showPointer(page) {
 }
 
 export class Frames {
-  /** @param folder where the pictures go, with `frames.json`: `[{file, milliseconds}]` */
+  /** @param folder the folder of the screenshots, with `frames.json`: `[{file, milliseconds}]` */
   constructor(page, folder) {
     this.page = page;
     this.folder = folder;
@@ -29,7 +29,7 @@ export class Frames {
     fs.mkdirSync(folder, { recursive: true });
   }
 
-  /** Keeps what is on the screen now, to be seen for so long. */
+  /** Takes a screenshot that the animation shows for this time. */
   async take(milliseconds) {
     const file = `${String(this.taken.length).padStart(3, "0")}.png`;
     await this.page.screenshot({ path: path.join(this.folder, file), animations: "disabled", caret: "initial" });

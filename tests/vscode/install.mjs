@@ -1,8 +1,8 @@
-// Installs, once per user, what the end-to-end test needs: a VS Code server build with its own Node, and Playwright.
+// Installs the dependencies of the end-to-end tests once per user: a VS Code server with its own Node, and Playwright.
 //
-// They land in the user's cache folder, in a folder named after the lock file, so that only the first run pays
-// (about a minute). A folder appears there complete or not at all: it is filled under another name and renamed.
-// Two that fill it at once would spoil it: `test_real_vscode.py` lets in one at a time.
+// They are stored in the cache folder of the user, in a folder named after the lock file, so that only the first run takes a minute.
+// The folder is filled under another name and then renamed, so it is complete or missing. Two installations at once would damage it:
+// `test_real_vscode.py` runs one at a time.
 //
 //   node tests/vscode/install.mjs        prints the folder
 
@@ -13,16 +13,16 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-// WAZA_VSCODE_UNDER_TEST=oldest takes the oldest that the extension supports, not the newest.
+// WAZA_VSCODE_UNDER_TEST=oldest uses the oldest supported version instead of the newest.
 const OLDEST = process.env.WAZA_VSCODE_UNDER_TEST === "oldest";
 const HERE = path.join(path.dirname(fileURLToPath(import.meta.url)), OLDEST ? "oldest" : "");
 const MANIFESTS = ["package.json", "package-lock.json", ".npmrc"];
 
-// The browser wants a font to draw with.
+// The browser needs a font.
 const DEBIAN_PACKAGES = ["chromium", "fonts-dejavu-core", ...(OLDEST ? ["ripgrep"] : [])];
 const BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/** Installs what is missing; returns `{node, codeServer, playwright, browser}`, absolute paths. */
+/** Installs missing parts; returns the absolute paths `{node, codeServer, playwright, browser}`. */
 export function installVSCodeUnderTest({ log = (line) => process.stderr.write(`${line}\n`) } = {}) {
   if (process.platform !== "linux" || !["x64", "arm64"].includes(process.arch)) {
     throw new Error(`The VS Code under test exists for Linux on x64 and arm64, not for ${process.platform}-${process.arch}.`);
@@ -64,7 +64,7 @@ function fill(folder, log) {
   fs.mkdirSync(work, { recursive: true });
   for (const name of MANIFESTS) fs.copyFileSync(path.join(HERE, name), path.join(work, name));
 
-  // Without scripts: most of them compile, for minutes, what VS Code does without here (terminals, sign-in).
+  // Without scripts: most of them compile parts for minutes that are not needed here (terminals, sign-in).
   const options = ["--ignore-scripts", "--no-audit", "--no-fund"];
   if (OLDEST) options.push("--legacy-peer-deps"); // its extensions name peers that no longer agree
   run("npm", ["ci", ...options], work);
@@ -73,9 +73,9 @@ function fill(folder, log) {
     run("npm", ["install", "--omit=dev", ...options], place);
   }
   if (OLDEST) {
-    // It starts no extensions without these two, which a C++ compiler makes.
+    // It starts no extensions without these two modules, which a C++ compiler builds.
     run("npm", ["rebuild", "native-watchdog", "@vscode/spdlog"], code);
-    // It searches for files with a program that a script of its package would download.
+    // File search needs a program that an install script would download.
     const ripgrep = path.join(code, "node_modules", "@vscode", "ripgrep", "bin");
     fs.mkdirSync(ripgrep, { recursive: true });
     fs.symlinkSync(find("rg") ?? fail("ripgrep is not on PATH."), path.join(ripgrep, "rg"));

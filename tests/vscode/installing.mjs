@@ -1,8 +1,8 @@
-// What a person sees when the language server cannot be installed, and what helps: every kind of machine, in one window.
+// Messages and remedies when the language server cannot be installed: every kind of machine, in one window.
 //
 //   node installing.mjs --vsix FILE --artifacts FOLDER --python FILE
 //
-// The Pythons are scripts on a PATH of the test's own, which come and go; `--python` has the server installed.
+// The Pythons are scripts on a PATH of the test, added and removed by the steps; `--python` has the server.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -19,7 +19,7 @@ const programs = path.join(artifacts, "programs");
 const storage = path.join(artifacts, "home", "data", "User", "globalStorage", "waza-language-server.waza");
 fs.mkdirSync(workspace, { recursive: true });
 fs.mkdirSync(programs, { recursive: true });
-// The Python with the server has all packages: what agents need seems to be missing until it is installed.
+// The Python with the server has all packages: those of agents are hidden until they are installed.
 const [hiding, agents] = [path.join(artifacts, "hiding"), path.join(artifacts, "agents-are-there")];
 fs.mkdirSync(hiding);
 fs.writeFileSync(path.join(hiding, "sitecustomize.py"), `import importlib.metadata, os
@@ -31,7 +31,7 @@ def version(name):
 importlib.metadata.version = version
 `);
 fs.writeFileSync(path.join(workspace, "eval.yaml"), "name: a\nskill: a\ntasks:\n  - id: one\n    name: One\n    inputs:\n      prompt: Hello\ngraders: []\n");
-// Without VSCODE_CLI a window takes the PATH that the shell of the user makes.
+// Without VSCODE_CLI a window uses the PATH of the user's shell.
 for (const name of ["sh", "env", "cp", "mkdir", "uname", "cat", "dirname", "readlink", "basename", "sed"]) {
   const real = (process.env.PATH ?? "").split(":").map((folder) => path.join(folder, name)).find((file) => fs.existsSync(file));
   if (real !== undefined) fs.symlinkSync(real, path.join(programs, name));
@@ -42,7 +42,7 @@ await play(scenario, { ...options, python: undefined, workspace, environment: { 
 async function scenario(page) {
   const toast = (text) => page.locator(".notification-toast", { hasText: text }).first();
   const buttons = async (text) => (await toast(text).locator("a.monaco-button").allInnerTexts()).map((label) => label.trim());
-  // VS Code puts a fourth message within 800 ms under the bell alone, and nobody reads one as fast.
+  // VS Code shows a fourth message within 800 ms only in its notification center.
   const read = () => page.waitForTimeout(1_000);
   const again = async (text) => {
     const retry = toast(text).locator("a.monaco-button", { hasText: "Try Again" }).first();
@@ -50,7 +50,7 @@ async function scenario(page) {
     await retry.click();
   };
 
-  await step("no Python at all: one message with the command, and no button that must fail", async () => {
+  await step("without Python one message has the command, and no button that would fail", async () => {
     await editor.openFile(page, "eval.yaml", "skill: a");
     await toast("No Python was found").waitFor();
     await page.screenshot({ path: path.join(artifacts, "no-python.png") });
@@ -58,7 +58,7 @@ async function scenario(page) {
     assert.equal(await page.locator(".notification-toast").count(), 1);
   });
 
-  await step("the entry of the language says so, too", async () => {
+  await step("the language status item shows it as well", async () => {
     await statusSays(page, "No Python was found", "Try Again", "status.png");
   });
 
@@ -79,7 +79,7 @@ async function scenario(page) {
     assert.deepEqual(await buttons("has no venv"), ["Try Again", "Select Python…", "Show Log"]);
   });
 
-  await step("a Python that can: an environment is offered, and the index is not reached", async () => {
+  await step("with a recent Python an environment is offered; the index is unreachable", async () => {
     program("python3", recent("echo 'Name or service not known' >&2; exit 1"));
     await again("has no venv");
     const offer = toast("This extension can create an environment").locator("a.monaco-button", { hasText: "Create Environment" });
@@ -92,7 +92,7 @@ async function scenario(page) {
     assert.deepEqual(environments(), []);
   });
 
-  await step("the network is back: it is made, and the server runs", async () => {
+  await step("with the network the environment is created, and the server starts", async () => {
     program("python3", recent("exit 0"));
     await again("index was not reached");
     await page.locator(".codelens-decoration a", { hasText: "Run suite" }).first().waitFor();
@@ -101,7 +101,7 @@ async function scenario(page) {
     await statusSays(page, "environment-", "Show Log", "status-ready.png");
   });
 
-  await step("an agent that is asked for the first time: what it needs is added, and then it is asked", async () => {
+  await step("the first run of an agent installs its packages and starts again", async () => {
     const file = path.join(workspace, "eval.yaml");
     const before = fs.readFileSync(file, "utf8");
     fs.writeFileSync(file, `${before}config:\n  executor: openai\n  model: any\n`);
@@ -118,7 +118,7 @@ async function scenario(page) {
     fs.writeFileSync(file, before);
   });
 
-  await step("an update that cannot be installed leaves the older server, and says so", async () => {
+  await step("a failed update keeps the older server and is reported", async () => {
     const [older] = environments();
     fs.writeFileSync(path.join(storage, older, "created-from.txt"), "an older wheel");
     program("python3", recent("echo 'Name or service not known' >&2; exit 1"));
@@ -129,7 +129,7 @@ async function scenario(page) {
     assert.deepEqual(environments(), [older]);
   });
 
-  await step("when it can, the new one takes its place", async () => {
+  await step("a successful update replaces the older server", async () => {
     const [older] = environments();
     program("python3", recent("exit 0"));
     await again("older server is used");
@@ -137,7 +137,7 @@ async function scenario(page) {
     await statusSays(page, environments()[0], "Show Log", "renewed.png");
   });
 
-  await step("the message goes when a server is there without its buttons", async () => {
+  await step("the message is hidden when a server is found", async () => {
     fs.rmSync(storage, { recursive: true });
     program("python3", "echo 3.9; echo venv");
     await editor.command(page, "Waza: Restart Server");
@@ -149,7 +149,7 @@ async function scenario(page) {
     await page.screenshot({ path: path.join(artifacts, "gone.png") });
   });
 
-  await step("a Python that goes while the server runs: why is told, and a run looks for another one", async () => {
+  await step("when the Python of the server is deleted, the reason is shown and a run finds another one", async () => {
     await editor.recordNotifications(page);
     fs.rmSync(path.join(programs, "python3"));
     for (const server of processesOf(path.join(artifacts, "home"), ["waza_language_server"])) process.kill(Number(server), "SIGKILL");
@@ -164,7 +164,7 @@ async function scenario(page) {
   });
 }
 
-/** Opens what stands under `{}` in the status bar, and waits for its entry. */
+/** Opens the language status (`{}` in the status bar) and waits for its entry. */
 async function statusSays(page, detail, command, picture) {
   const item = page.locator(".statusbar-item[id*='languageStatus'] a, .statusbar-item[id*='languageStatus']").first();
   const shown = page.locator(".monaco-hover:visible .hover-language-status", { hasText: detail }).filter({ hasText: command }).first();
@@ -178,7 +178,7 @@ function environments() {
   return fs.existsSync(storage) ? fs.readdirSync(storage).filter((name) => name.startsWith("environment")) : [];
 }
 
-/** A Python 3.12 whose environments have what `pip` leaves there: the Python with the server, when it succeeds, and later what agents need. */
+/** Returns the script of a Python 3.12 whose `pip` installs the Python with the server, and later the packages of agents. */
 function recent(pip, server) {
   const has = server === undefined ? '[ -e "$(dirname "$0")/has-server" ]' : "true";
   return [

@@ -1,5 +1,5 @@
-// The loop without a run, in a real VS Code: a pattern is edited, its verdict flips; why; a fix from the record; the trial itself.
-// Each step leaves what is on the screen: the animated picture of the documentation is made of that.
+// Live verdicts in a real VS Code, without a run: an edit of a pattern changes its verdict, a hover explains it, a fix uses the record,
+// and the trial opens. Each step takes screenshots for the animation of the documentation.
 //
 //   node loop.mjs --python FILE --vsix FILE --artifacts FOLDER [--theme dark|light] [--out FOLDER]
 
@@ -76,7 +76,7 @@ async function scenario(page) {
   await step("the suite runs once", async () => {
     await editor.openFile(page, "eval.yaml", "graders:");
     await editor.command(page, "View: Close Primary Side Bar");
-    // Not clicked again for being slow: a second run would be a second record.
+    // A single click: a second run would create a second record.
     await editor.clickLens(page, "Run suite", "a run", async () => (await cancel.count()) > 0 || fs.existsSync(results));
     await hintOn("name: says_where", /⚡.✓.3\/3/u);
     await editor.waitUntil(page, "the run to end", async () => (await cancel.count()) === 0);
@@ -86,7 +86,7 @@ async function scenario(page) {
     await frames.take(1_500);
   });
 
-  await step("a pattern is edited, and its hint flips without a run", async () => {
+  await step("an edit of a pattern changes its hint without a run", async () => {
     const place = await editor.boxOf(page, PATTERN, PATTERN);
     await page.mouse.click(place.x + place.width / 2, place.y + place.height / 2);
     await page.keyboard.press("Home");
@@ -110,7 +110,7 @@ async function scenario(page) {
     assert.match(text, /Deployed.to.(staging|production)/u);
   });
 
-  await step("a fix from the record says on how many trials it helps, and flips the hint back", async () => {
+  await step("a fix from the record shows how many trials pass, and changes the hint back", async () => {
     const title = /Loosen the pattern, upper and lower case ignored .passes on 3 of 3 recorded trials, now 0.: /u;
     await editor.applyQuickFix(page, failing, "deployed", title, () => frames.take(2_500));
     await editor.waitForLine(page, `'(?i)${failing}'`);
@@ -123,7 +123,7 @@ async function scenario(page) {
   const repaired = `(?i)${failing}`;
   const words = (glyph) => editor.waitUntil(page, `${glyph} behind the answer`, async () => (await afterText(page)).some((text) => text.startsWith(glyph)));
 
-  await step("the hover opens the trial, with its match marked", async () => {
+  await step("the hover opens the trial with its match marked", async () => {
     const link = page.locator(".monaco-hover a", { hasText: /Open.✓.production/u }).first();
     const follow = async () => {
       await editor.hover(page, repaired, "deployed", /Open.✓.production/u, async () => {
@@ -140,7 +140,7 @@ async function scenario(page) {
     await frames.take(3_500);
   });
 
-  await step("what is marked follows an edit", async () => {
+  await step("the marks follow an edit", async () => {
     const place = await editor.boxOf(page, repaired, "deployed");
     await page.mouse.click(place.x + place.width / 2, place.y + place.height / 2);
     await page.keyboard.press("Control+Z");
@@ -151,7 +151,7 @@ async function scenario(page) {
     await page.screenshot({ path: path.join(artifacts, "followed.png") });
   });
 
-  await step("what is selected in the trial becomes a grader that is judged at once", async () => {
+  await step("a selection in the trial becomes a grader with an immediate verdict", async () => {
     const offered = page.locator(".quick-input-list .monaco-list-row", { hasText: /the answer contains "Deployed".*in the suite.*passes on 3 of 3 recorded trials of 3 tasks/su });
     const ask = async () => {
       await page.keyboard.press("Escape");
@@ -172,7 +172,7 @@ async function scenario(page) {
     await page.screenshot({ path: path.join(artifacts, "made.png") });
   });
 
-  await step("the walkthrough shows the picture of it", async () => {
+  await step("the walkthrough shows the animation", async () => {
     await page.setViewportSize({ width: 1900, height: 900 });
     await editor.command(page, "Welcome: Open Walkthrough...");
     const rows = page.locator(".quick-input-list .monaco-list-row", { hasText: /Waza|agent|eval/u });
@@ -184,7 +184,7 @@ async function scenario(page) {
   });
 }
 
-/** What is written behind lines by decorations. */
+/** Returns the texts that decorations show after lines. */
 function afterText(page) {
   return page.evaluate(() =>
     [...document.querySelectorAll(".editor-instance .view-line span[class*='ced-']")]
@@ -193,7 +193,7 @@ function afterText(page) {
   );
 }
 
-/** Clears messages, takes the mouse away and waits until nothing pops up. */
+/** Clears notifications, moves the mouse away and waits until all popups are closed. */
 async function quiet(page) {
   await editor.command(page, "Notifications: Clear All Notifications");
   const toasts = page.locator(".notification-toast");

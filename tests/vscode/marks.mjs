@@ -1,4 +1,4 @@
-// What a run came to, as it is seen in a real VS Code: badges, gutter icons, stale marks and their diff, a re-grade.
+// Verdicts of a run in a real VS Code: badges, gutter icons, stale marks and their diff, a re-grade.
 //
 //   node marks.mjs --python FILE --vsix FILE --artifacts FOLDER
 
@@ -16,7 +16,7 @@ for (const folder of ["tasks", ".vscode"]) fs.mkdirSync(path.join(workspace, fol
 const config = "config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}\n";
 const graders = "graders:\n  - type: text\n    name: speaks\n    config:\n      contains:\n        - hello\n";
 const skill = "---\nname: greeter\ndescription: Greets.\n---\nGreet them.\n";
-// Without verdicts as one types, so that it is the lens that judges again.
+// Live verdicts are off, so that only the lens re-grades.
 write(".vscode/settings.json", JSON.stringify({ "waza.live.enable": "off" }));
 write("SKILL.md", skill);
 write("eval.yaml", `name: greeter\nskill: greeter\n${config}tasks:\n  - tasks/*.yaml\n${graders}`);
@@ -31,12 +31,12 @@ async function scenario(page) {
   const isBadged = () =>
     page.locator('.explorer-folders-view .monaco-list-row[aria-label*="eval.yaml"] .monaco-icon-label').evaluateAll((found) =>
       found.some((each) => getComputedStyle(each, "::after").content.includes("✗")));
-  // A run that goes on has a journal, which is no record yet.
+  // An active run has a journal, which is not a result file.
   const records = () => fs.readdirSync(path.join(workspace, ".waza", "results")).filter((name) => name.endsWith(".json")).length;
   const hasHint = async (line, pattern) => (await editor.hintsOn(page, line)).some((hint) => pattern.test(hint));
   const hintOn = async (line, pattern) => editor.waitUntil(page, `${pattern} at "${line}"`, () => hasHint(line, pattern));
 
-  await step("the key of the run, pressed before the file has its lenses, runs the suite", async () => {
+  await step("the shortcut runs the suite before the file has lenses", async () => {
     await editor.openFile(page, "eval.yaml", "graders:");
     await page.locator(".statusbar-item", { hasText: "YAML" }).waitFor(); // before, VS Code knows no languages and keys of extensions
     const press = () => page.keyboard.press("Control+Alt+E"); // even now it drops one on a slow machine
@@ -45,9 +45,9 @@ async function scenario(page) {
     await hintOn("name: greeter", /✗.1.of.2.tasks/u);
   });
 
-  await step("icons in the gutter tell what failed", () => editor.waitUntil(page, "icons in the gutter", async () => (await icons()) >= 1));
+  await step("icons in the gutter show failures", () => editor.waitUntil(page, "icons in the gutter", async () => (await icons()) >= 1));
 
-  await step("a task that passes leaves the suite's icon in the gutter as failed", async () => {
+  await step("a passing task keeps the failed icon of the suite", async () => {
     const before = records();
     await editor.openFile(page, "good.yaml", "id: good");
     await editor.clickLens(page, "Run task", "a run of the task", () => records() > before);
@@ -62,7 +62,7 @@ async function scenario(page) {
     await hintOn("name: greeter", /✗.1.of.2.tasks/u);
   });
 
-  await step("files that failed have a badge in the Explorer and at their tab", async () => {
+  await step("failed files have a badge in the Explorer and on their tab", async () => {
     await page.keyboard.press("Control+Shift+E");
     await editor.waitUntil(page, "the badge of eval.yaml", isBadged);
   });
@@ -76,13 +76,13 @@ async function scenario(page) {
     if (records() !== before) throw new Error("the agent ran again");
   });
 
-  await step("a skill that changed makes scores stale, by how many lines", async () => {
+  await step("a changed skill makes scores stale, with the number of lines", async () => {
     write("SKILL.md", skill.replace("Greet them.", "Greet them warmly.\nAnd briefly."));
     await hintOn("name: greeter", /stale:.SKILL\.md.\+2.−1/u);
     await page.screenshot({ path: path.join(artifacts, "stale.png") });
   });
 
-  await step("the mark opens what changed", async () => {
+  await step("the stale mark opens the diff", async () => {
     const mark = page.locator('.view-line span[class*="dyn-rule"]', { hasText: /stale:.SKILL/u }).first();
     const link = page.locator(".monaco-hover a", { hasText: /SKILL\.md/u }).first();
     const diff = page.locator(".diff-editor, .monaco-diff-editor").first();
@@ -96,7 +96,7 @@ async function scenario(page) {
     await page.screenshot({ path: path.join(artifacts, "diff.png") });
   });
 
-  await step("a corrected grader that grades the record again turns the suite green, and its files", async () => {
+  await step("re-grading with a corrected grader turns the suite and its files green", async () => {
     const written = fs.readFileSync(path.join(workspace, "eval.yaml"), "utf8");
     write("eval.yaml", written.replace("- hello", "- say"));
     await editor.openFile(page, "eval.yaml", "- say");
@@ -110,7 +110,7 @@ async function scenario(page) {
     await editor.waitForLine(page, "- hello");
   });
 
-  await step("what failed beside a task file that is broken can be walked, and its mark says what is wrong", async () => {
+  await step("failures next to an invalid task file can be shown, and its mark has the reason", async () => {
     write("tasks/broken.yaml", 'id: broken\nname: "Broken\n');
     await editor.openFile(page, "eval.yaml", "graders:");
     const told = page.locator(".notification-toast", { hasText: /1 failed, 1 in error.*broken\.yaml:\d+: the YAML is broken/u });
@@ -121,7 +121,7 @@ async function scenario(page) {
     await page.screenshot({ path: path.join(artifacts, "broken.png") });
   });
 
-  await step("a server that stops again and again takes all marks along, and has a button that brings both back", async () => {
+  await step("a server that keeps stopping loses all marks, and a button restarts it", async () => {
     const message = page.locator(".notification-toast", { hasText: "keeps stopping" });
     const areDrawn = async () => (await icons()) > 0 && (await isBadged());
     await editor.openFile(page, "eval.yaml", "graders:");

@@ -1,4 +1,4 @@
-// Seeds two misspelt keys into a suite: one for the quick fix, one that stays for the picture.
+// Seeds two misspelt keys into a suite: one for the quick fix, one for the screenshot.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";

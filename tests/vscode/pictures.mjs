@@ -1,4 +1,4 @@
-// The pictures of the documentation, in one theme.
+// The screenshots of the documentation, in one theme.
 //
 //   node pictures.mjs --python FILE --vsix FILE --artifacts FOLDER --theme dark|light --out FOLDER
 
@@ -118,7 +118,7 @@ async function scenario(page) {
     await takeAll("test-explorer");
   });
 
-  await step("F8 walks the failures", async () => {
+  await step("F8 goes through the failures", async () => {
     const peek = page.locator(".peekview-widget").first();
     const open = async () => {
       await page.locator(".editor-instance .view-line", { hasText: /graders:/u }).first().click();
@@ -145,7 +145,7 @@ async function scenario(page) {
     await editor.command(page, "View: Close Editor");
   });
 
-  await step("what is stale opens its change", async () => {
+  await step("a stale score opens its diff", async () => {
     await editor.openFile(page, "pdf-filler/eval.yaml", "graders:");
     await page.keyboard.press("Control+Home");
     await editor.waitForLine(page, "name: Filling");

@@ -1,7 +1,6 @@
-"""Take the pictures of the documentation anew: `python -m tests.vscode.pictures --vsix FILE`.
+"""Update the screenshots of the documentation: `python -m tests.vscode.pictures --vsix FILE`.
 
-``pictures.mjs`` is the scenario, ``loop.mjs`` that of the one that moves. Each picture is taken in a dark and
-in a light theme.
+``pictures.mjs`` takes the screenshots, ``loop.mjs`` those of the animation, each in a dark and a light theme.
 """
 
 import sys
@@ -11,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from tests.vscode.animation import animated
+from tests.vscode.animation import write_animation
 from tests.vscode.scenarios import REPOSITORY, play
 
 IMAGES = REPOSITORY / "docs" / "images"
@@ -19,9 +18,9 @@ SCENARIOS = ("pictures.mjs", "loop.mjs")
 
 
 def main(
-    vsix: Annotated[Path, typer.Option(help="The extension, as `make vscode` packages it.")],
-    out: Annotated[Path, typer.Option(help="Where the pictures go.")] = IMAGES,
-    theme: Annotated[list[str] | None, typer.Option(help="`dark` or `light`; both when not given.")] = None,
+    vsix: Annotated[Path, typer.Option(help="The package of the extension, built by `make vscode`.")],
+    out: Annotated[Path, typer.Option(help="The folder of the screenshots.")] = IMAGES,
+    theme: Annotated[list[str] | None, typer.Option(help="`dark` or `light`; by default both.")] = None,
     scenario: Annotated[list[str] | None, typer.Option(help="`pictures.mjs` or `loop.mjs`.")] = None,
 ) -> None:
     """Play the scenarios once in each theme."""
@@ -33,7 +32,7 @@ def main(
                 frames = Path(folder) / "frames"
                 play(name, files | {"theme": Path(each), "out": frames if moves else out.resolve()})
                 if moves:
-                    animated(frames, out / f"loop-{each}.png")
+                    write_animation(frames, out / f"loop-{each}.png")
 
 
 if __name__ == "__main__":

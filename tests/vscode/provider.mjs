@@ -1,5 +1,5 @@
-// What a run is to be like, in a real VS Code: the choices beside the lens, what it will cost. What keeps it from its end, and the way
-// out of it: a key that is missing, one that is wrong, another executor; the trigger prompts that are tried meanwhile.
+// Run options and remedies in a real VS Code: the options next to the lens, the expected cost, a missing and a wrong key, another
+// executor, and the progress of trigger prompts.
 //
 //   node provider.mjs --python FILE --vsix FILE --artifacts FOLDER
 
@@ -17,7 +17,7 @@ const workspace = path.join(artifacts, "greeter");
 const KEY = "sk-of-the-shop";
 const PROMPT = "Greet the guests";
 
-/** A model whose answers to the trigger prompt wait for `release`. */
+/** A model server whose answers to the trigger prompt wait for `release`. */
 let release = () => {};
 const released = new Promise((resolve) => {
   release = resolve;
@@ -107,7 +107,7 @@ async function scenario(page) {
 
   await editor.recordNotifications(page);
 
-  await step("the lens beside the run asks what it is to be like", async () => {
+  await step("the lens next to the run opens the run options", async () => {
     await editor.openFile(page, "chosen/eval.yaml", "name: chosen");
     await editor.clickLens(page, "…", "the choices", async () => (await list.locator(".monaco-list-row", { hasText: "Trials" }).count()) > 0);
     for (const text of ["Run", "Model", "Executor", "Judge's model", "At the same time", "Limit of cost$0.1", "Without cache", "Keep workspaces"]) {
@@ -115,7 +115,7 @@ async function scenario(page) {
     }
   });
 
-  await step("models are offered, and any other can be typed", async () => {
+  await step("models are listed, and any other can be typed", async () => {
     const row = (text) => list.locator(".monaco-list-row", { hasText: text }).first();
     await editor.repeatUntil(page, "the models", () => row(/^\S*.?Model/u).click({ timeout: 5_000 }), () => row("used in this project").isVisible());
     await list.locator("input:not([type=checkbox])").first().fill("our-own-model");
@@ -124,9 +124,9 @@ async function scenario(page) {
     await row(/Model.*our-own-model/u).waitFor();
   });
 
-  await step("a choice leads back to the list, which shows it", async () => {
+  await step("a change returns to the list, which shows it", async () => {
     const row = (text) => list.locator(".monaco-list-row", { hasText: text }).first();
-    // The box for the number has the input of the list: it is there when the list is gone.
+    // The input box reuses the input of the list: it is ready when the list is gone.
     await editor.repeatUntil(page, "the box for the number", () => row("Trials").click({ timeout: 5_000 }), async () => !(await row("Executor").isVisible()));
     await list.locator("input:not([type=checkbox])").first().fill("2");
     await page.keyboard.press("Enter");
@@ -136,7 +136,7 @@ async function scenario(page) {
     await page.screenshot({ path: path.join(artifacts, "choices.png") });
   });
 
-  await step("the run is as it was chosen", async () => {
+  await step("the run has the chosen options", async () => {
     const rows = list.locator(".monaco-list-row");
     await editor.repeatUntil(page, "the list to close", () => rows.first().click({ timeout: 5_000 }), async () => !(await rows.first().isVisible()));
     await editor.waitUntil(page, "results", () => results("chosen").length > 0);
@@ -146,13 +146,13 @@ async function scenario(page) {
     if (!runs.every((run) => fs.existsSync(run.workspace_dir))) throw new Error("no workspace was kept");
   });
 
-  await step("the lens of a suite that an agent has run says what the next run will cost and take", async () => {
+  await step("the lens of a suite shows the cost and the duration of the next run", async () => {
     await editor.openFile(page, "priced/eval.yaml", "gpt-4o");
     await page.locator(".codelens-decoration a", { hasText: "Run suite · ≈ $0.42 · 3 min · 2 trials" }).first().waitFor();
     await page.screenshot({ path: path.join(artifacts, "estimate.png") });
   });
 
-  await step("before the run passes the limit of the settings it asks, and Cancel runs nothing", async () => {
+  await step("a run over budget asks first, and Cancel runs nothing", async () => {
     const question = page.locator(".monaco-dialog-box", { hasText: "expected to cost $0.42, and the limit is $0.10" });
     await editor.clickLens(page, "Run suite ·", "the question", async () => (await question.count()) > 0);
     await page.screenshot({ path: path.join(artifacts, "limit.png") });
@@ -161,7 +161,7 @@ async function scenario(page) {
     if (fs.readdirSync(path.join(workspace, "priced", ".waza", "results")).length !== 1) throw new Error("it ran");
   });
 
-  await step("a run that lacks a key says which, and has a button for it", async () => {
+  await step("a run without a key names it and has a button for it", async () => {
     write(".vscode/settings.json", "{}");
     await editor.openFile(page, "keyed/eval.yaml", "name: keyed");
     await run("`SHOP_KEY`, which `provider.api_key_env` names, is not set");
@@ -170,7 +170,7 @@ async function scenario(page) {
     await typeKey("is not set", "sk-of-somebody-else");
   });
 
-  await step("a key that is refused is an error of each task, with the same way out", async () => {
+  await step("a rejected key is an error of each task, with the same button", async () => {
     await editor.command(page, "Notifications: Clear All Notifications");
     await run(/SHOP_KEY/u);
     await hintOn("name: keyed", /^!/u);
@@ -178,7 +178,7 @@ async function scenario(page) {
     await typeKey(/SHOP_KEY/u, KEY);
   });
 
-  await step("with the right key the model answers, and a trigger prompt that is tried says so", async () => {
+  await step("with the right key the model answers, and the progress names the trigger prompt", async () => {
     await editor.command(page, "Notifications: Clear All Notifications");
     await editor.openFile(page, "keyed/eval.yaml", "name: keyed");
     const isGoingOn = async () => (await page.locator(".statusbar-item", { hasText: PROMPT }).count()) > 0;
@@ -192,7 +192,7 @@ async function scenario(page) {
     await hintOn("id: one", /✓.1\.00/u);
   });
 
-  await step("a click while the server starts again waits for it", async () => {
+  await step("a click during a restart waits for the server", async () => {
     assert.deepEqual((await editor.notificationsSeen(page)).filter((text) => text.includes("not found")), []);
   });
 
@@ -204,7 +204,7 @@ async function scenario(page) {
     }
   });
 
-  await step("another executor is chosen from a list, and the next run is its own", async () => {
+  await step("another executor is chosen from a list and used by the next run", async () => {
     const mock = list.locator(".monaco-list-row", { hasText: "mock" }).first();
     await editor.openFile(page, "keyed/eval.yaml", "name: keyed");
     await editor.repeatUntil(page, "the executors", () => editor.command(page, "Waza: Choose Executor"), () => mock.isVisible());
@@ -213,7 +213,7 @@ async function scenario(page) {
     await editor.clickLens(page, "Run suite", "a record of the mock", () => Promise.resolve(recorded()));
   });
 
-  await step("the entry of the language says which server runs", async () => {
+  await step("the language status item shows the server", async () => {
     const entry = page.locator(".statusbar-item", { has: page.locator(".codicon-json, .codicon-bracket") }).first();
     const said = page.locator(".hover-language-status", { hasText: "Waza" }).first();
     await editor.repeatUntil(page, "the status of the language", () => entry.hover({ timeout: 5_000 }), () => said.isVisible());

@@ -1,4 +1,4 @@
-// After the click, in a real VS Code: commands where they work, the page of a result with its buttons, two runs side by side.
+// Results in a real VS Code: commands where they work, the result page with its buttons, the comparison of two runs.
 //
 //   node results.mjs --python FILE --vsix FILE --artifacts FOLDER
 
@@ -26,7 +26,7 @@ async function scenario(page) {
   const offered = async (title, wanted) =>
     editor.waitUntil(page, `${wanted ? "" : "no "}"${title}"`, async () => (await editor.commandsOffered(page, "Waza: ")).includes(title) === wanted);
 
-  await step("without a file what needs one is not offered", async () => {
+  await step("without a file, commands that need one are not offered", async () => {
     await offered("Waza: Show Log", true);
     const titles = await editor.commandsOffered(page, "Waza: ");
     assert.deepEqual(titles.filter((title) => /Run|Result|Task|Grader/u.test(title)), []);
@@ -43,7 +43,7 @@ async function scenario(page) {
     await offered("Waza: Open Result", false);
   });
 
-  await step("the button of its tab runs it, and then there is a result", async () => {
+  await step("the button in the editor title runs it, and then there is a result", async () => {
     const button = page.locator('.title .action-label[aria-label*="Run Suite"]').first();
     await editor.repeatUntil(page, "a result", () => button.click({ timeout: 10_000 }), () => Promise.resolve(results().length > 0));
     await offered("Waza: Open Result", true);
@@ -76,7 +76,7 @@ async function scenario(page) {
     await page.screenshot({ path: path.join(artifacts, "failed.png") });
   });
 
-  await step("the message leads to the first failure, and F8 to the next", async () => {
+  await step("the message opens the first failure, and F8 the next", async () => {
     const peek = page.locator(".peekview-widget").first();
     const show = () => page.locator(".notification-toast a.monaco-button", { hasText: "Show Failures" }).first().click({ timeout: 5_000 });
     await editor.repeatUntil(page, "the first failure", show, () => peek.isVisible());
@@ -89,7 +89,7 @@ async function scenario(page) {
     await page.locator(".tab", { hasText: "result" }).first().click();
   });
 
-  await step("the button shows what changed since the run before", async () => {
+  await step("the button shows the changes since the previous run", async () => {
     const preview = page.locator(".tab", { hasText: /Preview greeter since/u }).first();
     await editor.repeatUntil(page, "the comparison", () => button("Compare").click({ timeout: 5_000 }), () => preview.isVisible());
     await frame.locator("td", { hasText: "✗ failed 0.00" }).first().waitFor();
@@ -106,18 +106,18 @@ async function scenario(page) {
     assert.match(fs.readFileSync(path.join(workspace, "tasks", `${name}.yaml`), "utf8"), new RegExp(`^id: ${name}$`, "mu"));
   };
 
-  await step("a button makes a task of the recorded answer", async () => {
+  await step("a button saves the recorded answer as a task", async () => {
     await page.locator(".tab", { hasText: /^greeter.* result$/u }).first().click();
     await saveAs("saved", () => button("Save Record as Task").click({ timeout: 5_000 }));
   });
 
-  await step("so does the palette, of the task at the cursor", async () => {
+  await step("a command does so for the task at the cursor", async () => {
     await editor.openFile(page, "tasks/one.yaml", "id: one");
     await offered("Waza: Save Record as Task…", true);
     await saveAs("chosen", () => editor.command(page, "Waza: Save Record as Task…"));
   });
 
-  await step("a reload of the window keeps the page, which says that its run is gone", async () => {
+  await step("the page survives a reload, with a notice that its run was deleted", async () => {
     await page.locator(".tab", { hasText: /^greeter.* result$/u }).first().click();
     await button("Compare").waitFor();
     const newest = results().map((name) => path.join(workspace, ".waza", "results", name));
@@ -131,7 +131,7 @@ async function scenario(page) {
     fs.renameSync(`${shown}.away`, shown);
   });
 
-  await step("the workspace of the trial opens in a window of its own", async () => {
+  await step("the workspace of the trial opens in a new window", async () => {
     await page.locator(".tab", { hasText: /^greeter.* result$/u }).first().click();
     await button("Open Workspace").waitFor();
     const opened = page.context().waitForEvent("page");
@@ -143,7 +143,7 @@ async function scenario(page) {
     assert.notEqual(folder, workspace);
   });
 
-  await step("answers that wait for a person are reviewed one after the other, beside their results", async () => {
+  await step("pending answers are reviewed one after the other, next to their results", async () => {
     const file = path.join(workspace, "eval.yaml");
     const human = "  - type: human\n    name: expert\n    config:\n      instructions: Look twice\n      criteria:\n        - No secrets\n";
     fs.appendFileSync(file, human);
@@ -156,12 +156,11 @@ async function scenario(page) {
     await frame.locator("h2", { hasText: /chosen|Greets/u }).first().click(); // who reads the result keeps the question
     await page.screenshot({ path: path.join(artifacts, "review.png") });
     await question.locator(".monaco-list-row", { hasText: "Failed" }).click();
-    const why = page.locator(".quick-input-widget", { hasText: "why?" });
-    await why.locator("input:not([type=checkbox])").fill("too short");
-    await page.keyboard.press("Enter");
+    const why = page.locator(".quick-input-widget", { hasText: "why?" }).locator("input:not([type=checkbox])");
+    await why.fill("too short");
+    await why.press("Enter"); // not `page.keyboard`: a result page that has just opened may have the focus
     await page.locator(".quick-input-widget", { hasText: "(2 of 3)" }).locator(".monaco-list-row", { hasText: "Passed" }).click();
-    await why.waitFor();
-    await page.keyboard.press("Enter");
+    await why.press("Enter");
     await page.locator(".quick-input-widget", { hasText: "(3 of 3)" }).waitFor();
     await page.keyboard.press("Escape");
     const said = fs.readFileSync(path.join(workspace, "reviews.jsonl"), "utf8").trim().split("\n").map((line) => JSON.parse(line));
@@ -171,7 +170,7 @@ async function scenario(page) {
     await page.screenshot({ path: path.join(artifacts, "reviewed.png") });
   });
 
-  await step("how strong the graders are is measured when asked, and a weak one is marked where it stands", async () => {
+  await step("mutation testing marks a weak grader at its line", async () => {
     fs.appendFileSync(path.join(workspace, "eval.yaml"), "  - type: code\n    name: anything\n    config:\n      assertions:\n        - len(output) >= 0\n");
     await editor.waitForLine(page, "name: anything");
     assert.equal((await editor.squigglesUnder(page, "name: anything", "anything")).length, 0);

@@ -1,4 +1,4 @@
-// The files of agent-eval-harness in a real VS Code: prompts of a suite, their adapter and grader, and captures.
+// Files of agent-eval-harness in a real VS Code: the prompts of a suite, their adapter and grader, and captures.
 //
 //   node rows.mjs --python FILE --vsix FILE --artifacts FOLDER
 
@@ -71,7 +71,7 @@ async function scenario(page) {
   const hintOn = async (line, pattern) => editor.waitUntil(page, `${pattern} at "${line}"`, () => hasHint(line, pattern));
   const read = (name) => fs.readFileSync(path.join(workspace, name), "utf8");
 
-  await step("a misspelt key of a prompt is underlined, and its fix changes no other byte", async () => {
+  await step("a misspelt key of a prompt is underlined and repaired without other changes", async () => {
     await editor.openFile(page, "prompts.jsonl", '"id": "say"');
     await editor.waitForSquiggle(page, '"expected"', '"expected"');
     await page.screenshot({ path: path.join(artifacts, "mistake.png") });
@@ -82,13 +82,13 @@ async function scenario(page) {
     await editor.waitForNoSquiggle(page, '"hint": "4"', '"hint"');
   });
 
-  await step("the lens of a prompt asks the agent of the suite, and the line shows its result", async () => {
+  await step("the lens of a prompt runs the agent of the suite, and the line shows the result", async () => {
     await editor.clickLens(page, "Run task", "a run of the prompt", () => hasHint('"id": "😀-add"', /✓/u));
     await page.screenshot({ path: path.join(artifacts, "verdict.png") });
     if (await hasHint('"id": "say"', /[✓✗]/u)) throw new Error("The other prompt has a result, too.");
   });
 
-  await step("captures show their verdicts, and are graded again into a file of their own", async () => {
+  await step("captures show their verdicts, and a re-grade writes a new file", async () => {
     await editor.openFile(page, "results.jsonl", '"id":"r0"');
     await hintOn('"id":"r0"', /✓ 1\.00/u);
     await hintOn('"id":"r1"', /✗ 0\.25/u);

@@ -1,4 +1,4 @@
-// A scenario: steps in a workbench of its own. On failure the message, a screenshot and all logs are in the artifacts folder.
+// A scenario: steps in its own workbench. On failure the message, a screenshot and all logs are in the artifacts folder.
 
 import fs from "node:fs";
 import path from "node:path";
@@ -11,11 +11,11 @@ const started = Date.now();
 let going = "the start";
 
 /**
- * Opens `workspace` with the extension and plays `scenario(page)`; the exit code is 0 when every step succeeded.
+ * Opens `workspace` with the extension and plays `scenario(page)`; the exit code is 0 if every step succeeded.
  *
- * @param options `vsix` and `artifacts`; `python`, the interpreter of the server, when it is not to be found; `environment`, what
- *   differs from that of this process; `userSettings`; `limit`, the milliseconds after which it is given up, before whoever
- *   started it kills it without a word of where it was
+ * @param options `vsix` and `artifacts`; `python`, the interpreter for the setting `waza.interpreter`; `environment`, variables that
+ *   differ from those of this process; `userSettings`; `limit`, a timeout in milliseconds that reports the active step, shorter than
+ *   that of the caller
  */
 export async function play(scenario, { vsix, artifacts, workspace, python, environment, userSettings, limit = 280_000 }) {
   const run = path.join(path.resolve(artifacts), "home");

@@ -1,4 +1,4 @@
-"""Scripts that drive a real VS Code as a person would: started here, and ended with all that they started."""
+"""Run scripts that drive a real VS Code, and end them with all their child processes."""
 
 import os
 import platform
@@ -29,9 +29,9 @@ NEEDS_VSCODE = [
 
 
 def play(name: str, arguments: dict[str, Path], seconds: float = 300) -> None:
-    """Play the scenario of this file name in a VS Code that is brought first."""
+    """Install VS Code if needed, and run a scenario in it."""
     install_vscode()
-    # The paths of its sockets must be short, so its temporary folder is not below that of the test.
+    # Paths of sockets must be short, so the temporary folder is not below that of the test.
     with tempfile.TemporaryDirectory(prefix="vs-", ignore_cleanup_errors=True) as temporary:
         run(
             "node",
@@ -44,15 +44,15 @@ def play(name: str, arguments: dict[str, Path], seconds: float = 300) -> None:
 
 
 def install_vscode() -> None:
-    """Bring the VS Code under test, unless it is there."""
+    """Install the VS Code under test unless it exists."""
     with one_at_a_time("vscode-under-test"):
         run("node", str(INSTALL), cwd=REPOSITORY, seconds=1_200)
 
 
 def run(command: str, *arguments: str, cwd: Path, seconds: float, temporary: str | None = None) -> None:
-    """Run to the end, else fail with all its output; on a timeout its whole process group is killed.
+    """Run a command; fail with its output after an error, and kill its processes after a timeout.
 
-    Temporary files go to ``temporary``, to a folder of its own that is removed when none is named.
+    ``temporary`` is the folder for temporary files; by default a new one that is removed afterwards.
     """
     if temporary is None:
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as own:
@@ -78,7 +78,7 @@ def run(command: str, *arguments: str, cwd: Path, seconds: float, temporary: str
         output, _ = process.communicate()
         pytest.fail(f"{command} {' '.join(arguments)} did not end within {seconds} s:\n{output}")
     except BaseException:
-        kill_tree(process.pid)  # interrupted from the keyboard, which reaches this process alone
+        kill_tree(process.pid)  # an interrupt from the keyboard reaches only this process
         raise
     if process.returncode != 0:
         pytest.fail(f"{command} {' '.join(arguments)} failed with exit code {process.returncode}:\n{output}")
@@ -86,7 +86,7 @@ def run(command: str, *arguments: str, cwd: Path, seconds: float, temporary: str
 
 
 def kill_tree(pid: int) -> None:
-    """Kill a process and all that it started."""
+    """Kill a process and its descendants."""
     for process in [*psutil.Process(pid).children(recursive=True), psutil.Process(pid)]:
         with suppress(psutil.NoSuchProcess):
             process.kill()

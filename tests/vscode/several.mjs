@@ -1,4 +1,4 @@
-// Several folders, runs and windows at once, in a real VS Code: each is told by what is its own, and what is cut off says so.
+// Several folders, runs and windows at once in a real VS Code: results do not mix, and interrupted runs are reported.
 //
 //   node several.mjs --python FILE --vsix FILE --artifacts FOLDER
 
@@ -15,7 +15,7 @@ const artifacts = path.resolve(options.artifacts);
 const SUITE = "evals/greeter";
 const ENGINE = ["waza_engine", "serve"];
 
-// Two folders with the same names in them; a run of the second task goes on until its gate is opened.
+// Two folders with the same names in them; the second task runs until its gate is opened.
 for (const [folder, wanted, settings] of [["alpha", "hello", { "waza.run.trials": 2 }], ["beta", "farewell", {}]]) {
   write(`${folder}/.vscode/settings.json`, JSON.stringify(settings));
   const config = "config: {trials_per_task: 1, timeout_seconds: 600, executor: mock, model: none}\n";
@@ -45,7 +45,7 @@ async function scenario(page) {
     await lens(title).waitFor();
   };
   const rows = page.locator(".test-explorer .monaco-list-row");
-  // The rows stand in the order of the tree: the suite of alpha with its tasks, then that of beta.
+  // The rows are in the order of the tree: the suite of alpha with its tasks, then that of beta.
   const row = (folder, text) => rows.filter({ hasText: text }).nth(folder === "alpha" ? 0 : 1);
   const states = async (folder, text) => row(folder, text).locator(".computed-state").evaluateAll((icons) => icons.map(({ className }) => className).join());
   const state = (folder, text, name) => editor.waitUntil(page, `"${text}" of ${folder} to be ${name}`, async () => (await states(folder, text)).includes(`codicon-testing-${name}-icon`));
@@ -58,7 +58,7 @@ async function scenario(page) {
   const notice = (words) => frame.locator(".notice", { hasText: words });
   const showPage = () => page.locator(".tab", { hasText: "result" }).first().click();
 
-  await step("a folder that is added to the window has its suite in the tree, beside one of the same name", async () => {
+  await step("an added folder has its suite in the tree, next to one with the same name", async () => {
     await atTop("alpha", "Run suite");
     const look = () => editor.command(page, "Testing: Focus on Test Explorer View");
     await look();
@@ -77,7 +77,7 @@ async function scenario(page) {
     await editor.recordNotifications(page);
   });
 
-  await step("running all tells each folder by its own results, with its own settings", async () => {
+  await step("a run of all suites uses the settings of each folder and reports each", async () => {
     await editor.command(page, "Test: Run All Tests");
     for (const text of ["Greets at once", "Greets late"]) {
       await state("alpha", text, "passed");
@@ -92,7 +92,7 @@ async function scenario(page) {
     assert.match(failures[0], /^2 runs: 1 passed, 1 failed · .*beta › greeter: 0 of 2 tasks passed, 2 failed/u);
   });
 
-  await step("marks and badges, too", async () => {
+  await step("so do marks and badges", async () => {
     const hasBadge = () => page.locator(".tab.active .monaco-icon-label").evaluateAll((labels) => labels.some((label) => getComputedStyle(label, "::after").content.includes("✗")));
     for (const [folder, said] of [["beta", "✗"], ["alpha", "✓"]]) {
       await atTop(folder, "Run suite");
@@ -102,14 +102,14 @@ async function scenario(page) {
     await page.screenshot({ path: path.join(artifacts, "folders.png") });
   });
 
-  await step("a result page that is open while its suite runs says whose it is", async () => {
+  await step("a result page that is open during a run has a notice", async () => {
     await begin("alpha");
     await editor.command(page, "Waza: Open Result");
     await frame.locator("h1", { hasText: "goes on" }).waitFor();
     await frame.locator("h2", { hasText: "Greets at once: passed" }).waitFor();
   });
 
-  await step("a run of a task beside it is concluded by its own record", async () => {
+  await step("a run of a task at the same time has its own result", async () => {
     await show("alpha", "tasks/fast.yaml");
     const before = results("alpha").length;
     await editor.clickLens(page, "Run task", "the result of the task", () => results("alpha").length > before);
@@ -120,12 +120,12 @@ async function scenario(page) {
     await page.screenshot({ path: path.join(artifacts, "beside.png") });
   });
 
-  await step("the same again is not run twice, and says so", async () => {
+  await step("an identical run is not started again, with a message", async () => {
     await editor.command(page, "Waza: Run Suite");
     await editor.waitUntil(page, "the message", async () => (await editor.notificationsSeen(page)).some((text) => text.includes("alpha › greeter is already running")));
   });
 
-  await step("another one of it that is cancelled leaves the first alone", async () => {
+  await step("cancelling another run of it keeps the first one", async () => {
     await editor.openFile(page, path.join(artifacts, "alpha", SUITE, "tasks/slow.yaml"), "id: slow");
     const marker = reached("alpha");
     fs.rmSync(marker);
@@ -134,7 +134,7 @@ async function scenario(page) {
     await atTop("alpha", "Cancel"); // of the suite
   });
 
-  await step("at its end the open page shows the end of the run", async () => {
+  await step("at its end the open page shows the result", async () => {
     await showPage();
     open("alpha");
     await bar(/alpha › greeter: 2 of 2 tasks passed/u).waitFor();
@@ -144,7 +144,7 @@ async function scenario(page) {
     assert.ok(!(await editor.notificationsSeen(page)).some((text) => /engine stopped|Pending response/u.test(text)));
   });
 
-  await step("the marks of another window on the same folders follow by watching the results", async () => {
+  await step("another window on the same folders updates its marks", async () => {
     const context = await page.context().browser().newContext({ viewport: page.viewportSize() });
     const other = await context.newPage();
     other.setDefaultTimeout(60_000);
@@ -162,21 +162,21 @@ async function scenario(page) {
     await context.close();
   });
 
-  await step("graded again, it says that the marks tell that", async () => {
+  await step("after a re-grade the page has a notice", async () => {
     await atTop("alpha", "Re-grade");
     await editor.clickLens(page, "Re-grade", "the verdict of now", async () => (await editor.hintsOn(page, "name: speaks")).some((hint) => hint.startsWith("↻")));
     await showPage();
     await notice("Graded again since").waitFor();
   });
 
-  await step("results that are deleted while it is open are said to be gone, and their marks go", async () => {
+  await step("deleting the shown result adds a notice and removes its marks", async () => {
     for (const file of results("alpha")) fs.rmSync(file);
     await notice("gone").waitFor();
     await atTop("alpha", "Run suite");
     await editor.waitUntil(page, "the marks to go", async () => (await editor.hintsOn(page, "name: speaks")).length === 0);
   });
 
-  // Each time the task that is finished comes to something else than before.
+  // The finished task has another verdict each time.
   const cutOff = async (words, said, wanted, { name, sign }) => {
     const suite = path.join(artifacts, "alpha", SUITE, "eval.yaml");
     fs.writeFileSync(suite, fs.readFileSync(suite, "utf8").replace(/- (?:hello|farewell)$/mu, `- ${wanted}`));
@@ -202,13 +202,13 @@ async function scenario(page) {
     await marked(page, sign); // what was finished
   };
 
-  // It is that run which is recorded, and no newer one.
+  // This run is recorded, and no newer one.
   const toldOfItself = async () => {
     const told = await row("alpha", "the run was interrupted").innerText();
     assert.ok(!/newer run/u.test(told), told);
   };
 
-  await step("a killed engine ends its run everywhere as interrupted, with what was finished", async () => {
+  await step("a killed engine ends its run as interrupted in all views", async () => {
     await cutOff(ENGINE, /alpha › greeter: interrupted: the engine/u, "farewell", { name: "failed", sign: "✗" });
     await showPage();
     await frame.locator("h1", { hasText: "interrupted" }).waitFor();
@@ -216,7 +216,7 @@ async function scenario(page) {
     await toldOfItself();
   });
 
-  await step("so does a killed server, which starts again", async () => {
+  await step("so does a killed server, which restarts", async () => {
     const said = /alpha › greeter: interrupted: the language/u;
     await cutOff(["waza_language_server", "--stdio"], said, "hello", { name: "passed", sign: "✓" });
     const seen = await editor.notificationsSeen(page);
@@ -228,7 +228,7 @@ async function scenario(page) {
     await state("alpha", "Greets late", "passed");
   });
 
-  await step("a window that is reloaded interrupts its run, which nobody has cancelled", async () => {
+  await step("a reload interrupts a run", async () => {
     const before = results("alpha").length;
     await begin("alpha");
     await editor.waitUntil(page, "the first task to be kept", () => kept("alpha") > 0);
@@ -241,13 +241,13 @@ async function scenario(page) {
   });
 }
 
-/** Makes these the folders of the window, which watches its file. */
+/** Sets the folders of the window by writing its workspace file. */
 function openFolders(...folders) {
   const workspace = { folders: folders.map((folder) => ({ path: folder })), settings: { "waza.live.enable": "off" } };
   write("both.code-workspace", JSON.stringify(workspace));
 }
 
-/** Waits until the hint of the suite's grader begins like that. */
+/** Waits until the hint of the grader of the suite begins with a text. */
 async function marked(page, sign) {
   await editor.waitUntil(page, `${sign} at the grader`, async () => (await editor.hintsOn(page, "name: speaks")).some((hint) => hint.startsWith(sign)));
 }
@@ -277,14 +277,14 @@ function shut(folder) {
   fs.rmSync(reached(folder), { force: true });
 }
 
-/** The result files of a folder, the newest last. */
+/** Returns the result files of a folder, the newest last. */
 function results(folder) {
   const directory = path.join(artifacts, folder, SUITE, ".waza", "results");
   const names = fs.existsSync(directory) ? fs.readdirSync(directory).filter((name) => name.endsWith(".json")) : [];
   return names.map((name) => path.join(directory, name)).sort((one, other) => fs.statSync(one).mtimeMs - fs.statSync(other).mtimeMs);
 }
 
-/** How many tasks are finished in the run of a folder that goes on: its journal has a line of each behind its first one. */
+/** Returns the number of finished tasks of the active run of a folder: its journal has one line each after the first line. */
 function kept(folder) {
   const directory = path.join(artifacts, folder, SUITE, ".waza", "results");
   const journals = fs.readdirSync(directory).filter((name) => name.endsWith(".partial.jsonl"));
@@ -292,7 +292,7 @@ function kept(folder) {
   return Math.max(0, ...lines);
 }
 
-/** How many trials each task of the newest run of a folder had. */
+/** Returns the number of trials of each task in the newest run of a folder. */
 function trials(folder) {
   const { tasks } = JSON.parse(fs.readFileSync(results(folder).at(-1), "utf8"));
   return Object.fromEntries(tasks.map((task) => [task.test_id, task.runs.length]));

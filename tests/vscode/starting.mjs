@@ -1,5 +1,5 @@
-// From an empty eval.yaml to a score, in a workspace that has nothing but a skill: two clicks. And from a new skill to its suite,
-// by the lenses of its SKILL.md. In the Explorer a rename and a deletion are undone with what they changed, and so is a new suite.
+// From an empty eval.yaml to a score in two clicks, in a workspace with only a skill; from a new skill to its suite, with the lenses of
+// its SKILL.md. Undoing a rename, a deletion and a new suite also reverts their edits.
 //
 //   node starting.mjs --python FILE --vsix FILE --artifacts FOLDER
 
@@ -23,7 +23,7 @@ fs.writeFileSync(
 );
 fs.writeFileSync(path.join(suite, "eval.yaml"), "");
 
-// What is deleted for good must be asked about before an undo brings it back.
+// Only files that are deleted permanently, after a question, can be restored by undo.
 await play(scenario, { ...options, workspace, userSettings: { "explorer.confirmUndo": "light", "explorer.compactFolders": false } });
 
 async function scenario(page) {
@@ -32,7 +32,7 @@ async function scenario(page) {
 
   await step("the empty file opens", () => editor.openFile(page, "eval.yaml", ""));
 
-  await step("the list offers a suite for the skill", async () => {
+  await step("the suggestions offer a suite for the skill", async () => {
     const offer = page.locator(".suggest-widget.visible .monaco-list-row", { hasText: "New suite for skill pdf-filler" }).first();
     await page.locator(".codelens-decoration a", { hasText: "New suite for skill pdf-filler" }).first().waitFor();
     await page.locator(".editor-instance .view-lines").first().click();
@@ -41,8 +41,8 @@ async function scenario(page) {
     await page.keyboard.press("Escape");
   });
 
-  await step("one click on the lens makes it", async () => {
-    await editor.makeSuite(page, "pdf-filler", () =>
+  await step("one click on the lens creates it", async () => {
+    await editor.createSuite(page, "pdf-filler", () =>
       page.locator(".editor-instance .view-line", { hasText: /skill:.pdf-filler/u }).first().isVisible());
     await editor.waitUntil(page, "its other files", async () => fs.existsSync(path.join(suite, "fixtures", "example.md")));
   });
@@ -57,7 +57,7 @@ async function scenario(page) {
     assert.ok(fs.readFileSync(path.join(suite, "eval.yaml"), "utf8").includes("skill: pdf-filler"));
   });
 
-  await step("the walkthrough, which is no file, runs the suite that there is", async () => {
+  await step("the walkthrough runs the only suite", async () => {
     const walkthrough = page.locator(".gettingStartedContainer");
     const run = walkthrough.locator(".monaco-button", { hasText: "Run Suite" }).first();
     const results = () => fs.readdirSync(path.join(suite, ".waza", "results")).filter((name) => name.endsWith(".json")).length;
@@ -76,7 +76,7 @@ async function scenario(page) {
     await page.locator(".tab.active", { hasText: "eval.yaml" }).first().waitFor();
   });
 
-  await step("without a skill a new suite begins with one", async () => {
+  await step("without a skill, a new suite begins with one", async () => {
     fs.rmSync(path.join(workspace, "skills"), { recursive: true });
     const begin = page.locator(".notification-toast a.monaco-button", { hasText: "New SKILL.md" }).first();
     await editor.repeatUntil(page, "the offer", () => editor.command(page, "Waza: New Suite…"), () => begin.isVisible());
@@ -92,14 +92,14 @@ async function scenario(page) {
   const written = path.join(workspace, "skills", "form-reader", "SKILL.md");
   const text = "---\nname: form-reader\ndescription: Reads forms. Use when asked to read a form.\n---\n# Form reader\n\n## Parameters\n- signature: Who signs it\n";
 
-  await step("the new skill offers a suite, which opens when it is made", async () => {
+  await step("the new skill has a lens that creates and opens a suite", async () => {
     fs.writeFileSync(written, text);
     await editor.waitForLine(page, "# Form reader");
-    await editor.makeSuite(page, "form-reader", () =>
+    await editor.createSuite(page, "form-reader", () =>
       page.locator(".tab.active", { hasText: "eval.yaml" }).first().isVisible());
   });
 
-  await step("from then on the skill runs it, saved as it is typed", async () => {
+  await step("then the skill has a lens that runs it, and is saved first", async () => {
     await editor.openFile(page, "SKILL.md", "name: form-reader");
     await page.locator(".codelens-decoration a", { hasText: "Run evals of this skill" }).first().waitFor();
     await page.locator(".editor-instance .view-line", { hasText: /#.Form.reader/u }).first().click();
@@ -110,10 +110,10 @@ async function scenario(page) {
     if (!fs.readFileSync(written, "utf8").includes("Read every field.")) throw new Error("the skill was not saved before the run");
   });
 
-  await step("what it promises says how many tests name it", () =>
+  await step("its description shows how many tests name each promise", () =>
     editor.waitUntil(page, "a promise without a test", async () => (await editor.hintsOn(page, "signature")).includes("no test")));
 
-  await step("its first line tells how it came out, and later that this is stale", async () => {
+  await step("its first line shows the verdict, and later that it is stale", async () => {
     const hinted = (pattern) => async () => (await editor.hintsOn(page, "---")).some((hint) => pattern.test(hint));
     await editor.waitUntil(page, "the verdict", hinted(/\d\/\d.tasks/u));
     await page.screenshot({ path: path.join(options.artifacts, "skill.png") });
@@ -142,7 +142,7 @@ async function scenario(page) {
   const isSuite = (text) => text === fs.readFileSync(path.join(shop, "eval.yaml"), "utf8");
   const isThere = (name) => fs.existsSync(path.join(workspace, name));
 
-  await step("a task is renamed in the Explorer, and its suite follows", async () => {
+  await step("renaming a task file in the Explorer updates its suite", async () => {
     fs.mkdirSync(path.join(shop, "cases"), { recursive: true });
     fs.mkdirSync(path.join(workspace, "skills", "tea"), { recursive: true });
     fs.writeFileSync(path.join(shop, "eval.yaml"), SUITE);
@@ -158,20 +158,20 @@ async function scenario(page) {
     await editor.repeatUntil(page, "the suite to follow", agree, () => isSuite(SUITE.replace("one.yaml", "first.yaml")));
   });
 
-  await step("the undo of the rename restores the suite, too", async () => {
+  await step("undoing the rename restores the suite", async () => {
     await editor.repeatUntil(page, "the suite as it was", undo, () => isThere("shop/cases/one.yaml") && isSuite(SUITE));
   });
 
-  await step("a task is deleted, and its entry goes with it", async () => {
+  await step("deleting a task file removes its entry", async () => {
     await inExplorer("one.yaml", "Delete");
     await editor.repeatUntil(page, "the entry to go", agree, () => !isThere("shop/cases/one.yaml") && isSuite(SUITE.replace("  - cases/one.yaml\n", "")));
   });
 
-  await step("the undo of the deletion restores the entry, too", async () => {
+  await step("undoing the deletion restores the entry", async () => {
     await editor.repeatUntil(page, "the suite as it was", undo, () => isThere("shop/cases/one.yaml") && isSuite(SUITE));
   });
 
-  await step("a new suite is shown before it is written", async () => {
+  await step("the files of a new suite are shown before they are created", async () => {
     await editor.command(page, "Waza: New Suite");
     const skill = page.locator(".quick-input-list .monaco-list-row", { hasText: "tea" }).first();
     await skill.click();
@@ -184,7 +184,7 @@ async function scenario(page) {
     await page.screenshot({ path: path.join(options.artifacts, "suite.png") });
   });
 
-  await step("one undo takes all of it away", async () => {
+  await step("one undo removes all of them", async () => {
     await undo();
     await page.screenshot({ path: path.join(options.artifacts, "undo.png") });
     await editor.repeatUntil(page, "its files to go", agree, () => !isThere("evals/tea/eval.yaml") && !isThere("evals/tea/trigger_tests.yaml"));

@@ -1,4 +1,4 @@
-"""An edit, its verdict, why, a fix and the trial in a real VS Code; ``loop.mjs`` is the scenario."""
+"""Test live verdicts in a real VS Code; ``loop.mjs`` is the scenario."""
 
 import sys
 from pathlib import Path
@@ -6,19 +6,17 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from tests.vscode.animation import animated
+from tests.vscode.animation import write_animation
 from tests.vscode.scenarios import NEEDS_VSCODE, play
 
 pytestmark = [pytest.mark.check, *NEEDS_VSCODE]
 LARGEST_BYTES = 1_500_000
 
 
-def test_an_edit_flips_a_hint_the_record_repairs_it_and_the_trial_opens(
-    extensions: Path, tmp_path: Path
-) -> None:
+def test_live_verdicts_follow_edits_and_their_animation_is_small(extensions: Path, tmp_path: Path) -> None:
     play("loop.mjs", {"python": Path(sys.executable), "vsix": extensions, "artifacts": tmp_path})
     picture = tmp_path / "loop.png"
-    animated(tmp_path / "frames", picture)
+    write_animation(tmp_path / "frames", picture)
     assert picture.stat().st_size < LARGEST_BYTES
     with Image.open(picture) as opened:
         assert getattr(opened, "n_frames", 1) > 10

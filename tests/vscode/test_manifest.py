@@ -1,4 +1,4 @@
-"""What the manifest of the extension says again that has its home elsewhere."""
+"""Compare facts in the manifest of the extension with their sources."""
 
 import json
 import re
@@ -22,13 +22,13 @@ def settings() -> dict[str, Any]:
     return manifest["contributes"]["configuration"]["properties"]
 
 
-def test_the_settings_offer_the_executors_that_there_are(settings: dict[str, Any]) -> None:
+def test_the_settings_offer_all_executors(settings: dict[str, Any]) -> None:
     for name in ("waza.run.executor", "waza.run.judgeExecutor"):
         assert settings[name]["enum"] == ["", *EXECUTORS]
 
 
 @pytest.mark.parametrize("section", KINDS)
-def test_each_kind_of_lens_and_hint_has_its_switch(settings: dict[str, Any], section: str) -> None:
+def test_each_kind_of_lens_and_hint_has_a_setting(settings: dict[str, Any], section: str) -> None:
     prefix = f"waza.{section}."
     switches = {name.removeprefix(prefix) for name in settings if name.startswith(prefix)}
     assert switches == KINDS[section] | {"enable"}
@@ -39,11 +39,11 @@ def test_each_kind_of_lens_and_hint_has_its_switch(settings: dict[str, Any], sec
 
 def test_each_setting_is_in_the_table_of_the_readme(settings: dict[str, Any]) -> None:
     table = (EXTENSION / "README.md").read_text("utf-8").partition("## Settings")[2].partition("\n## ")[0]
-    told = [name for name, setting in settings.items() if "markdownDeprecationMessage" not in setting]
-    assert [name for name in told if f"`{name}`" not in table] == []
+    documented = [name for name, setting in settings.items() if "markdownDeprecationMessage" not in setting]
+    assert [name for name in documented if f"`{name}`" not in table] == []
 
 
-def test_the_oldest_versions_are_those_of_the_packages() -> None:
+def test_the_minimum_versions_match_the_packages() -> None:
     package = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
     python = package["requires-python"].removeprefix(">=")
     interpreters = (EXTENSION / "src" / "interpreters.ts").read_text("utf-8")
@@ -56,7 +56,7 @@ def test_the_oldest_versions_are_those_of_the_packages() -> None:
     assert f"Python {python} or newer" in (REPOSITORY / "README.md").read_text("utf-8")
 
 
-def test_version_and_addresses_are_those_of_the_python_package() -> None:
+def test_version_and_addresses_match_the_python_package() -> None:
     manifest = json.loads((EXTENSION / "package.json").read_text("utf-8"))
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
     address = project["urls"]["Repository"]
@@ -67,12 +67,12 @@ def test_version_and_addresses_are_those_of_the_python_package() -> None:
     assert manifest["galleryBanner"]["theme"] in ("dark", "light")
 
 
-def test_settings_of_other_files_stay_as_they_are() -> None:
+def test_the_extension_changes_no_default_settings() -> None:
     """`editor.formatOnType` for YAML would start the formatters of other extensions in every YAML file."""
     manifest = json.loads((EXTENSION / "package.json").read_text("utf-8"))
     assert "configurationDefaults" not in manifest["contributes"]
 
 
-def test_the_change_log_says_nothing_twice() -> None:
-    told = re.split(r"(?m)^(?=- |#)", (REPOSITORY / "CHANGELOG.md").read_text("utf-8"))
-    assert [text for text in told if told.count(text) > 1 and text.startswith("- ")] == []
+def test_the_change_log_has_no_duplicates() -> None:
+    entries = re.split(r"(?m)^(?=- |#)", (REPOSITORY / "CHANGELOG.md").read_text("utf-8"))
+    assert [text for text in entries if entries.count(text) > 1 and text.startswith("- ")] == []

@@ -1,4 +1,4 @@
-"""What the marketplace shows of the packaged extension."""
+"""Test the parts of the package that the marketplace shows."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The private environment as a real pip, and uv where there is one, makes it: from a local index alone."""
+"""Test the private environment with a real pip, and uv if available, from a local package index."""
 
 from pathlib import Path
 
@@ -9,6 +9,6 @@ from tests.vscode.scenarios import EXTENSION, run
 pytestmark = pytest.mark.check
 
 
-def test_nothing_is_installed_but_what_is_pinned(node_modules: Path) -> None:
+def test_only_pinned_packages_are_installed(node_modules: Path) -> None:
     assert node_modules.is_dir()
     run("node", "scripts/test.mjs", "test/installing", cwd=EXTENSION, seconds=380)

@@ -1,7 +1,7 @@
-"""The main job of the product in a real VS Code, driven as a person would drive it.
+"""Test the main use case in a real VS Code.
 
-``end_to_end.mjs`` is the scenario, ``install.mjs`` brings the VS Code. With ``WAZA_UPDATE_SCREENSHOT=1`` the
-picture in the README is taken anew; ``WAZA_SKIP_VSCODE=1`` leaves the tests out.
+``end_to_end.mjs`` is the scenario, ``install.mjs`` installs VS Code. ``WAZA_UPDATE_SCREENSHOT=1`` updates the
+screenshot in the README; ``WAZA_SKIP_VSCODE=1`` skips the tests.
 """
 
 import os
@@ -20,9 +20,7 @@ README_PICTURE = REPOSITORY / "docs" / "images" / "vscode.png"
 pytestmark = [pytest.mark.check, *NEEDS_VSCODE]
 
 
-def test_a_mistake_is_underlined_and_repaired_and_a_click_brings_scores(
-    extensions: Path, tmp_path: Path
-) -> None:
+def test_a_mistake_is_repaired_and_a_lens_runs_the_suite(extensions: Path, tmp_path: Path) -> None:
     play(
         "end_to_end.mjs",
         {"suite": SUITE, "python": Path(sys.executable), "vsix": extensions, "artifacts": tmp_path},
@@ -37,7 +35,7 @@ def test_a_mistake_is_underlined_and_repaired_and_a_click_brings_scores(
 
 
 def size_of_png(file: Path) -> tuple[int, int]:
-    """Width and height in pixels, from the header."""
+    """Return width and height in pixels, from the header."""
     header = file.read_bytes()[:24]
     assert header.startswith(b"\x89PNG"), f"{file} is not a PNG"
     return struct.unpack(">II", header[16:24])

@@ -1,4 +1,4 @@
-"""What a person does and sees in a real VS Code. Each scenario is a script of its own (``NAME.mjs``)."""
+"""Run the scenarios in a real VS Code; each is a script ``NAME.mjs``."""
 
 import sys
 from pathlib import Path
@@ -8,19 +8,19 @@ import pytest
 from tests.vscode.scenarios import NEEDS_VSCODE, play
 
 SCENARIOS = {
-    "agents": "chat agents get a server of tools, and a skill",
-    "cluster": "runs on workers are watched, ended and shown as those in threads",
-    "evals": "the evals of a skill are repaired and run, and other JSON is left alone",
-    "installing": "each kind of machine is told the one thing to do",
-    "marks": "what failed is seen and what is stale opens its change",
-    "provider": "a run is as it was chosen, and what keeps it from its end has a button",
-    "results": "results are opened and compared",
+    "agents": "chat agents get an MCP server and a skill",
+    "cluster": "runs on workers are shown and cancelled like local ones",
+    "evals": "the evals of a skill are repaired and run, and other JSON is ignored",
+    "installing": "each kind of machine gets the right installation advice",
+    "marks": "failures have marks, and stale ones open a diff",
+    "provider": "a run has the chosen options, and its errors have remedies",
+    "results": "results are opened, compared and reviewed",
     "rows": "prompts and captures of agent-eval-harness are repaired, run and graded",
-    "several": "folders and runs keep to themselves",
-    "starting": "an empty file and a skill become suites, and moves of files are undone as a whole",
-    "testing": "suites are run and their failures seen in the test explorer",
-    "trust": "an untrusted folder runs nothing until it is trusted",
-    "typing": "a suite can be typed and is checked",
+    "several": "several folders, runs and windows do not mix",
+    "starting": "an empty file and a skill become suites, and file operations are undone with their edits",
+    "testing": "suites run in the Test Explorer, which shows their failures",
+    "trust": "an untrusted folder runs nothing",
+    "typing": "a suite is checked while it is typed",
 }
 
 pytestmark = [pytest.mark.check, *NEEDS_VSCODE]

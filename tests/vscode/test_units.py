@@ -1,4 +1,4 @@
-"""The extension's own tests, which play VS Code (``vscode-extension/test``)."""
+"""Run the unit tests of the extension, which use a fake VS Code (``vscode-extension/test``)."""
 
 from pathlib import Path
 
@@ -9,6 +9,6 @@ from tests.vscode.scenarios import EXTENSION, run
 pytestmark = pytest.mark.smoke
 
 
-def test_the_units_of_the_extension_hold(node_modules: Path) -> None:
+def test_the_unit_tests_of_the_extension_pass(node_modules: Path) -> None:
     assert node_modules.is_dir()
     run("npm", "test", "--silent", cwd=EXTENSION, seconds=120)

@@ -1,4 +1,4 @@
-// Suites in the Test Explorer of a real VS Code: the tree, a run, failures at their lines, what is said at the end.
+// Suites in the Test Explorer of a real VS Code: the tree, a run, failures at their lines, the message at the end.
 //
 //   node testing.mjs --python FILE --vsix FILE --artifacts FOLDER
 
@@ -48,12 +48,12 @@ async function scenario(page) {
     for (const text of ["Greets once", "Greets twice", "Greet me"]) await row(text).waitFor();
   });
 
-  await step("it says what a run in a terminal came to", async () => {
+  await step("it shows the result of a run in a terminal", async () => {
     for (const text of ["greeter", "Greets once"]) await editor.waitUntil(page, `"${text}" to have failed`, async () => /✗/u.test(await row(text).innerText()));
     if (/✗/u.test(await row("Greets twice").innerText())) throw new Error("the task that passed looks failed");
   });
 
-  await step("running the suite from the tree tells each task's verdict, of what was typed and not saved yet", async () => {
+  await step("a run from the tree saves the file and shows the verdict of each task", async () => {
     await editor.recordNotifications(page);
     await editor.command(page, "Test: Run All Tests");
     await state("Greets once", "failed");
@@ -63,14 +63,14 @@ async function scenario(page) {
     if (!fs.readFileSync(path.join(workspace, "eval.yaml"), "utf8").includes("# typed")) throw new Error("it was not saved before");
   });
 
-  await step("at the end it says how the run went, in the status bar and with what can be done", async () => {
+  await step("at the end the status bar has the summary, and a message has buttons", async () => {
     await page.locator(".statusbar-item", { hasText: /greeter: 1 of 2 tasks passed, 1 failed/ }).waitFor();
     const told = page.locator(".notification-toast", { hasText: "greeter: 1 of 2 tasks passed, 1 failed" }).first();
     await editor.waitUntil(page, "the row of the suite to say so, too", async () => /1 of 2 tasks passed, 1 failed/u.test(await row("greeter").innerText()));
     for (const title of ["Show Failures", "Re-run Failed"]) await told.locator("a.monaco-button", { hasText: title }).waitFor();
   });
 
-  await step("the failure stands at the type of its grader, where no hint is", async () => {
+  await step("the failure is shown at the type of its grader, where no hint is", async () => {
     await editor.openFile(page, "eval.yaml", "graders:");
     const message = page.locator(".test-error-content-widget").first();
     const line = page.locator(".editor-instance .view-line", { hasText: /type:.text/u }).first();
@@ -81,7 +81,7 @@ async function scenario(page) {
     await page.screenshot({ path: path.join(path.resolve(options.artifacts), "testing.png") });
   });
 
-  await step("re-running what failed runs that task alone", async () => {
+  await step("re-running failed tests runs that task only", async () => {
     const before = results().length;
     await page.locator(".notification-toast a.monaco-button", { hasText: "Re-run Failed" }).first().click();
     await editor.waitUntil(page, "new results", async () => results().length > before);
@@ -92,14 +92,14 @@ async function scenario(page) {
 
   const isStale = async (text) => (await row(text).locator(".computed-state.retired").count()) > 0 && /stale/u.test(await row(text).innerText());
 
-  await step("an edit makes the result stale that it is about, and no other", async () => {
+  await step("an edit makes only the affected result stale", async () => {
     write("tasks/two.yaml", fs.readFileSync(path.join(workspace, "tasks/two.yaml"), "utf8").replace("has", "has, and a phrase that no answer has"));
     await editor.waitUntil(page, "the result to be stale", () => isStale("Greets twice"));
     if (await isStale("Greets once")) throw new Error("the other task is stale, too");
     await page.screenshot({ path: path.join(path.resolve(options.artifacts), "stale.png") });
   });
 
-  await step("a run makes it fresh again", async () => {
+  await step("a run replaces the stale result", async () => {
     const click = async () => {
       await row("Greets twice").hover();
       await row("Greets twice").locator('.action-label[aria-label="Run Test"]').first().click({ timeout: 5_000 });
@@ -110,11 +110,11 @@ async function scenario(page) {
     await editor.waitUntil(page, "its words to go", async () => !/stale/u.test(await row("Greets twice").innerText()));
   });
 
-  await step("the result of a task is a page to read", async () => {
+  await step("the result of a task opens as a page", async () => {
     const entry = page.locator(".context-view .action-label, .monaco-menu .action-label", { hasText: "Open Result" }).first();
     const frame = page.frameLocator("iframe.webview.ready").last().frameLocator("iframe#active-frame");
     const open = async () => {
-      // A menu that has just come does not mind a click.
+      // A menu that has just opened ignores a click.
       if (!(await entry.isVisible())) await row("Greets once").click({ button: "right" });
       await entry.click({ timeout: 5_000 });
     };
@@ -124,7 +124,7 @@ async function scenario(page) {
     await page.screenshot({ path: path.join(path.resolve(options.artifacts), "result.png") });
   });
 
-  await step("grading the recorded answers again is shown there, and costs no run", async () => {
+  await step("a re-grade is shown there, without a run", async () => {
     await page.locator(".tab", { hasText: "eval.yaml" }).first().click();
     const before = results().length;
     write("eval.yaml", fs.readFileSync(path.join(workspace, "eval.yaml"), "utf8").replace("- a phrase that no answer has", "- e"));
@@ -138,7 +138,7 @@ async function scenario(page) {
     write("eval.yaml", fs.readFileSync(path.join(workspace, "eval.yaml"), "utf8").replace("        - e\n", "        - a phrase that no answer has\n"));
   });
 
-  await step("a run from a lens is shown there, too", async () => {
+  await step("a run from a lens is also shown there", async () => {
     await page.locator(".tab", { hasText: "eval.yaml" }).first().click();
     await editor.waitForLine(page, "- a phrase that no answer has");
     write("eval.yaml", fs.readFileSync(path.join(workspace, "eval.yaml"), "utf8").replace("- a phrase that no answer has", "- Say hello"));
@@ -150,7 +150,7 @@ async function scenario(page) {
     });
   });
 
-  await step("a lens runs only what has changed since", async () => {
+  await step("a lens runs only the changed tasks", async () => {
     const tasksOf = (file) => JSON.parse(fs.readFileSync(file, "utf8")).tasks.map((task) => task.test_id);
     await editor.waitUntil(page, "the results of the suite", () => tasksOf(results().at(-1)).length === 2);
     write("tasks/one.yaml", "id: one\nname: Greets once\ninputs:\n  prompt: Say hello again\n");
@@ -165,14 +165,14 @@ async function scenario(page) {
     return tried.map((each) => each.prompt).sort().join();
   };
 
-  await step("a lens runs one trigger prompt alone", async () => {
+  await step("a lens runs one trigger prompt", async () => {
     await editor.openFile(page, "trigger_tests.yaml", "Greet me");
     await editor.clickLens(page, "Run prompt", "the results of that prompt", async () => {
       return newestTried() === "Greet me";
     });
   });
 
-  await step("the tree runs one of them alone", async () => {
+  await step("the tree runs one of them", async () => {
     const run = row("Say goodbye").locator('.action-label[aria-label="Run Test"]').first();
     const click = async () => {
       await row("Say goodbye").hover();
@@ -181,7 +181,7 @@ async function scenario(page) {
     await editor.repeatUntil(page, "the results of that prompt", click, () => newestTried() === "Say goodbye");
   });
 
-  await step("several that are chosen in the tree are one run", async () => {
+  await step("several items selected in the tree are one run", async () => {
     const click = async () => {
       await row("Say goodbye").click();
       await row("Greet me").click({ modifiers: ["Control"] });
@@ -193,13 +193,13 @@ async function scenario(page) {
     await state("Say goodbye", "passed");
   });
 
-  await step("what has run in a terminal since is told beside what is shown", async () => {
+  await step("a later run in a terminal is shown next to the result", async () => {
     runInTerminal();
     await editor.waitUntil(page, "the newer run", async () => /stale: a newer run is recorded/u.test(await row("greeter").innerText()));
     await editor.waitUntil(page, "its icons to hold no longer", async () => (await row("Greets twice").locator(".computed-state.retired").count()) > 0);
   });
 
-  await step("a suite in a folder that comes or goes outside of the editor does so in the tree", async () => {
+  await step("a suite in a folder that is created or deleted outside of VS Code appears in and disappears from the tree", async () => {
     const [away, here] = [path.join(workspace, "..", "away"), path.join(workspace, "second suite")];
     fs.mkdirSync(path.join(away, "tasks"), { recursive: true });
     fs.writeFileSync(path.join(away, "eval.yaml"), `name: newcomer\nskill: greeter\n${config}tasks:\n  - tasks/*.yaml\n${graders}`);
@@ -217,7 +217,7 @@ async function scenario(page) {
     await row("newcomer").waitFor({ state: "detached" });
   });
 
-  await step("without its record what is shown is stale", async () => {
+  await step("without its result file the result is stale", async () => {
     fs.rmSync(path.join(workspace, ".waza"), { recursive: true });
     await editor.waitUntil(page, "the row to say so", async () => /stale: its record is gone/u.test(await row("greeter").innerText()));
   });

@@ -1,4 +1,4 @@
-// A folder that is not trusted, in a real VS Code: its problems are told, nothing of it runs; what was refused leads to where it is trusted.
+// Restricted Mode in a real VS Code: an untrusted folder has diagnostics but runs nothing; a rejected run leads to the trust settings.
 //
 //   node trust.mjs --python FILE --vsix FILE --artifacts FOLDER
 
@@ -11,7 +11,7 @@ import { play, step } from "./scenario.mjs";
 
 const { values: options } = parseArgs({ options: { python: { type: "string" }, vsix: { type: "string" }, artifacts: { type: "string" } } });
 const artifacts = path.resolve(options.artifacts);
-// A folder of a clone is opened, whose own Python lies above it.
+// Opens a folder of a clone that has its own Python above it.
 const clone = path.join(artifacts, "downloaded");
 const workspace = path.join(clone, "evals");
 const [ran, pythonRan] = ["the-script-ran", "the-python-ran"].map((name) => path.join(artifacts, name));
@@ -42,7 +42,7 @@ graders:
 `);
 const trust = { "security.workspace.trust.enabled": true, "security.workspace.trust.startupPrompt": "never" };
 
-// Nothing says which Python it is to be: that of the clone comes first on PATH, which no shell makes anew.
+// No setting names a Python; that of the clone comes first on PATH, which no shell resets.
 const search = [path.join(clone, ".venv", "bin"), path.dirname(options.python), process.env.PATH].join(path.delimiter);
 
 await play(scenario, { vsix: options.vsix, artifacts, workspace, userSettings: trust, environment: { PATH: search, VSCODE_CLI: "1" } });
@@ -52,19 +52,19 @@ async function scenario(page) {
   const results = path.join(workspace, ".waza", "results");
   const recorded = () => fs.existsSync(results) && fs.readdirSync(results).some((name) => name.endsWith(".json"));
 
-  await step("what is wrong in it is told all the same", async () => {
+  await step("its diagnostics are shown", async () => {
     await editor.openFile(page, "eval.yaml", "timout");
     await editor.waitForSquiggle(page, "timout", "timout");
     await page.screenshot({ path: path.join(artifacts, "restricted.png") });
   });
 
-  await step("a run is refused in words, and nothing of the folder has run", async () => {
+  await step("a run is rejected with a message, and nothing of the folder has run", async () => {
     await editor.clickLens(page, "Run suite", "the refusal", () => refusal.isVisible());
     await page.screenshot({ path: path.join(artifacts, "refused.png") });
     assert.deepEqual([ran, pythonRan, path.join(workspace, ".waza")].map((file) => fs.existsSync(file)), [false, false, false]);
   });
 
-  await step("its button leads to where the folder is trusted, and then it runs", async () => {
+  await step("its button opens the trust settings, and then the suite runs", async () => {
     const manage = refusal.locator("a.monaco-button", { hasText: "Manage Workspace Trust" });
     const grant = page.locator(".workspace-trust-editor .monaco-button", { hasText: /^Trust/u }).first();
     await editor.repeatUntil(page, "the page of trust", () => manage.click({ timeout: 5_000 }), () => grant.isVisible());

@@ -1,5 +1,5 @@
-// Writing suite files in a real VS Code, key by key, with nothing set up for it: what is wrong with them, before a file is opened
-// and beside what cannot be read; lenses where one looks in a long file.
+// Typing suite files in a real VS Code with default settings: diagnostics, also of closed and of invalid files; lenses of the visible
+// lines of a long file.
 //
 //   node typing.mjs --python FILE --vsix FILE --artifacts FOLDER
 
@@ -58,7 +58,7 @@ async function scenario(page) {
     await page.screenshot({ path: path.join(options.artifacts, "problems.png") });
   });
 
-  await step("a grader that cannot be read costs no finding in those beside it", async () => {
+  await step("an invalid grader does not hide diagnostics of the others", async () => {
     await editor.openFile(page, "checked/eval.yaml", "name: checked");
     await editor.waitForSquiggle(page, "contains: [hello", "[hello");
     await editor.waitForSquiggle(page, "len(output) = 3", "=");
@@ -66,20 +66,20 @@ async function scenario(page) {
     await page.screenshot({ path: path.join(options.artifacts, "beside.png") });
   });
 
-  await step("an assignment is told as one, and its fix compares", async () => {
+  await step("an assignment is reported, and its fix is a comparison", async () => {
     await editor.hover(page, "len(output) = 3", "=", "assigns and does not compare");
     await editor.applyQuickFix(page, "len(output) = 3", "=", "Compare with `==`");
     await editor.waitForLine(page, "len(output) == 3");
     await editor.waitForNoSquiggle(page, "len(output) == 3", "==");
   });
 
-  await step("a long file has the lenses of its beginning", async () => {
+  await step("a long file shows the lenses at its beginning", async () => {
     await editor.openFile(page, "long/eval.yaml", "name: long");
     await lens("Run suite").waitFor();
     await lens("Run grader").waitFor();
   });
 
-  await step("at the end are those of the end, also while one types", async () => {
+  await step("at its end it shows those at the end, also while typing", async () => {
     const go = async () => {
       await page.locator(".editor-instance .view-line").first().click();
       await page.keyboard.press("Control+End");
@@ -92,7 +92,7 @@ async function scenario(page) {
     await lens("Run grader").waitFor();
   });
 
-  await step("and back at the beginning are those of the beginning", async () => {
+  await step("and back at the beginning those at the beginning", async () => {
     await page.keyboard.press("Escape");
     await editor.repeatUntil(page, "the beginning", () => page.keyboard.press("Control+Home"), () => line("name: long").isVisible());
     await lens("Run suite").waitFor();
@@ -103,7 +103,7 @@ async function scenario(page) {
     await lens("Run suite").waitFor();
   });
 
-  await step("Enter after `- type: code` stands under the key, in graders", async () => {
+  await step("Enter after `- type: code` aligns with the key, in graders", async () => {
     await typeLines(page, ["  - type: code", "name: b"]);
     await saved(page, "typed/eval.yaml", "  - type: code\n    name: b");
   });
@@ -120,11 +120,11 @@ async function scenario(page) {
     await saved(page, "typed/tasks/one-typed.yaml", "graders:\n  - type: text\n    name: b");
   });
 
-  await step("a half-typed key is not red while the cursor is there, and red when it is saved", async () => {
+  await step("an incomplete key is an error only after the file was saved", async () => {
     await page.keyboard.press("Enter");
     await page.keyboard.type("weig", { delay: 40 });
     const retype = async () => {
-      // What formats a new line may come behind what was typed meanwhile, and is an edit of its own.
+      // The formatting of a new line is a separate edit, which may arrive after more typing.
       await page.keyboard.press("Backspace");
       await page.keyboard.type("g");
       await page.keyboard.press("Escape");
@@ -135,7 +135,7 @@ async function scenario(page) {
     await editor.waitForSquiggle(page, "weig", "weig");
   });
 
-  await step("taking `graders` opens the list of types", async () => {
+  await step("accepting `graders` opens the list of types", async () => {
     await editor.openFile(page, "typed/eval.yaml", "name: typed");
     await page.keyboard.press("Control+A");
     await page.keyboard.press("Delete");
@@ -152,13 +152,13 @@ async function scenario(page) {
     await page.keyboard.press("Escape");
   });
 
-  await step("not in YAML of others", async () => {
+  await step("not in other YAML", async () => {
     await editor.openFile(page, "other.yaml", "services:");
     await typeLines(page, ["  - type: code", "name: b"]);
     await saved(page, "other.yaml", "  - type: code\n  name: b");
   });
 
-  await step("a suite that was never saved is checked, too", async () => {
+  await step("an untitled suite is checked", async () => {
     await page.keyboard.press("F1");
     await page.locator(".quick-input-widget input:not([type=checkbox])").fill(">File: New Untitled Text File");
     await page.locator(".quick-input-list .monaco-list-row", { hasText: /^File: New Untitled Text File/u }).click();
@@ -172,7 +172,7 @@ async function scenario(page) {
     await editor.command(page, "File: Revert File");
   });
 
-  await step("the link of a hover shows its page, at the heading", async () => {
+  await step("the link of a hover opens its page at the heading", async () => {
     await editor.openFile(page, "one-typed.yaml", "type: text");
     const preview = page.locator(".tab", { hasText: "graders.md" }).first();
     const follow = () => page.locator(".monaco-hover:visible a", { hasText: "All about text" }).first().click({ timeout: 5_000 });
@@ -188,12 +188,12 @@ async function scenario(page) {
   });
 }
 
-/** Types at the end of the file as a person does, without taking what is suggested. */
+/** Types at the end of the file, without accepting suggestions. */
 async function typeLines(page, lines) {
   await page.keyboard.press("Control+End");
   for (const [index, line] of lines.entries()) {
     if (index > 0) {
-      // A list that comes late would be taken by Enter; none comes for a cursor that was moved.
+      // Enter would accept a late suggestion; none appears after the cursor has moved.
       await page.keyboard.press("Escape");
       await page.keyboard.press("ArrowLeft");
       await page.keyboard.press("ArrowRight");

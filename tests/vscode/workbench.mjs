@@ -1,4 +1,4 @@
-// A real VS Code in a headless browser, with a user, settings and extensions of its own.
+// A real VS Code in a headless browser, with its own home, settings and extensions.
 
 import { spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
@@ -8,7 +8,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { installVSCodeUnderTest } from "./install.mjs";
 
-/** How long a page is waited for where nothing else is said, in milliseconds: a busy machine draws late. */
+/** The default timeout of a page in milliseconds: a busy machine draws late. */
 export const PATIENCE = 60_000;
 
 const USER_SETTINGS = {
@@ -48,9 +48,9 @@ const BROWSER_ARGUMENTS = [
  *
  * @param tools what install.mjs returns
  * @param run an empty folder: home of the user, settings, logs; every process started here has it as HOME
- * @param vsix the extension: its package, or the folder of extensions that has it
+ * @param vsix the extension: its package, or a folder of installed extensions
  * @param machineSettings settings of the machine, such as interpreter paths (a browser window counts as remote)
- * @param userSettings settings of the user that differ from those above
+ * @param userSettings user settings that override those above
  * @param environment variables that differ from those of this process
  * @returns `{page, logs(wanted?), close()}`; `wanted` is a pattern on the name of a log
  */
@@ -85,7 +85,7 @@ export async function openWorkbench({ tools, run, workspace, vsix, machineSettin
   }
 }
 
-/** Processes that were started for `run` and are still there: each has it as HOME. */
+/** Returns the running processes that were started for `run`: each has it as HOME. */
 export function processesOf(run, words = []) {
   const marker = `HOME=${run}\0`;
   return fs.readdirSync("/proc").filter((entry) => {
@@ -100,7 +100,7 @@ export function processesOf(run, words = []) {
   });
 }
 
-/** Installs a package below `run`; returns the folder of extensions, which windows may share. */
+/** Installs a package below `run`; returns the folder of extensions, which several windows may use. */
 function installExtension(tools, vsix, run) {
   const extensions = path.join(run, "extensions");
   const args = [tools.codeServer, ...foldersIn(run, extensions), "--install-extension", vsix];
@@ -140,7 +140,7 @@ function startServer(tools, folders, workspace, environment) {
   return { child, output: () => text, address: () => withDeadline(listening, 30_000, "code-server did not start to listen") };
 }
 
-/** Ends the group of `child`, and whatever escaped from it. */
+/** Ends the process group of `child`, and processes that have left it. */
 async function endProcesses(child, run) {
   if (child.exitCode === null) {
     const ended = new Promise((resolve) => child.once("exit", resolve));
@@ -149,7 +149,7 @@ async function endProcesses(child, run) {
   }
   signal(-child.pid, "SIGKILL");
   for (const pid of processesOf(run)) signal(Number(pid), "SIGKILL");
-  // What is killed is gone a moment later.
+  // Killed processes end a moment later.
   for (let waited = 0; processesOf(run).length > 0 && waited < 10_000; waited += 50) await pause(50);
 }
 

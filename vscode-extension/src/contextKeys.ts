@@ -74,12 +74,15 @@ export class ContextKeys implements vscode.Disposable {
         const state = found ?? NO_STATE;
         // "waza:canRun" may still be that of the previous file. Shortcuts therefore also work in files that are not in "waza:known".
         const known = found === undefined || document === undefined ? [] : [document.uri.toString()];
-        if (document !== undefined && document === vscode.window.activeTextEditor?.document) {
+        if (document !== vscode.window.activeTextEditor?.document) {
+            return; // the change of the active file has started another request
+        }
+        if (document !== undefined) {
             this.onKind(document, state.kind);
         }
         const shown = JSON.stringify([state, known]);
-        if (document !== vscode.window.activeTextEditor?.document || this.shown === shown) {
-            return; // the change of the active file has started another request
+        if (this.shown === shown) {
+            return;
         }
         this.shown = shown;
         this.state = state;

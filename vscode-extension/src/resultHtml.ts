@@ -128,7 +128,7 @@ function taskSections(rendered: string, suite: string, tasks: readonly AnsweredT
 }
 
 /** Returns a replacer that wraps a grader in a collapsible section with a link to its line; a grader that passed is collapsed. */
-function graderSection(task: string): (highlightMatches: string, ...groups: string[]) => string {
+function graderSection(task: string): (match: string, ...groups: string[]) => string {
     return (_, title = "", mark = "", name = "", rest = "", details = "") => {
         const link = button("Go to Line", "waza.openJudged", { task, grader: unescaped(name) });
         return `<details${mark === "✓" ? "" : " open"}><summary>${title}${rest} ${link}</summary>${details}</details>`;

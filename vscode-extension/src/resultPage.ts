@@ -236,7 +236,7 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
         const record = this.endedRecord;
         if (record !== "") {
             try {
-                return await client.sendRequest<ResultDocument>("waza/resultDocument", { id, record: record });
+                return await client.sendRequest<ResultDocument>("waza/resultDocument", { id, record });
             } catch (error) {
                 if (this.endedRecord === record && error instanceof ResponseError && error.code === ErrorCodes.InvalidParams) {
                     this.endedRecord = ""; // the file was deleted

@@ -4,18 +4,18 @@ import { addedLines } from "../src/addedLines";
 
 const BEFORE = "name: a\ngraders:\n  - type: text\n    name: one\nmetrics: []\n";
 
-void test("the lines that were added are those between what is the same before and behind them", () => {
+void test("added lines are between the common prefix and suffix", () => {
     const after = BEFORE.replace("metrics", "  - type: code\n    name: two\nmetrics");
     assert.deepEqual(addedLines(BEFORE, after), { first: 4, last: 5 });
     assert.deepEqual(addedLines(BEFORE, `${BEFORE}graders:\n  - type: code\n`), { first: 5, last: 6 });
 });
 
-void test("breaks of lines that are written another way are no change", () => {
+void test("different line endings are not a change", () => {
     const after = BEFORE.replace("metrics", "  - type: code\nmetrics").replaceAll("\n", "\r\n");
     assert.deepEqual(addedLines(BEFORE, after), { first: 4, last: 4 });
 });
 
-void test("where nothing was added the first line is shown", () => {
+void test("without an added line the first line is shown", () => {
     assert.deepEqual(addedLines(BEFORE, BEFORE), { first: 0, last: 0 });
     assert.deepEqual(addedLines(BEFORE, BEFORE.replace("metrics: []\n", "")), { first: 0, last: 0 });
 });

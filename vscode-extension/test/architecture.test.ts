@@ -4,7 +4,7 @@ import path from "node:path";
 import { test } from "node:test";
 
 const SOURCES = fs.readdirSync("src", { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
-/** What starts a program, or has VS Code or a library start one. */
+/** Patterns of code that starts a program, directly or through VS Code or a library. */
 const STARTS = [
     /child_process|worker_threads|node:cluster|node-pty|process\.binding/u,
     /createTerminal|TerminalProfile|ExtensionTerminalOptions/u,
@@ -18,7 +18,7 @@ void test("one file starts programs", () => {
     assert.deepEqual(found, ["programs.ts"]);
 });
 
-void test("each way of it to start one asks first whether it may be started", () => {
+void test("every start of a program is checked first", () => {
     const starting = /\b(?:execFile|spawn|createTerminal|ProcessExecution|super\.createMessageTransports|new Server)\(/u;
     const parts = source("programs.ts")
         .split(/^(?=export )/mu)

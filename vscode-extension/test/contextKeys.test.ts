@@ -9,8 +9,8 @@ const FILE = "file:///ws/alpha/eval.yaml";
 const document = { uri: { scheme: "file", fsPath: "/ws/alpha/eval.yaml", toString: () => FILE } };
 Object.assign(window, { activeTextEditor: { document }, onDidChangeActiveTextEditor: new EventEmitter().event });
 
-/** Looks at a suite file while the server is down, or says this of it; then edits it. Resolves to the keys that hold for it before and after the edit. */
-async function keysWith(state: object | undefined): Promise<{ before: string[]; after: string[] }> {
+/** Returns the keys that are set before and after an edit of a suite file; `state` is the answer of the server, undefined if it is down. */
+async function keysFor(state: object | undefined): Promise<{ before: string[]; after: string[] }> {
     const [keys, edited] = [new Set<string>(), new EventEmitter()];
     Object.assign(workspace, { onDidChangeTextDocument: edited.event });
     const listener = commands.registerCommand("setContext", (...[key, value]) => (value === true || (Array.isArray(value) && value.includes(FILE)) ? keys.add(String(key)) : keys.delete(String(key))));
@@ -26,20 +26,20 @@ async function keysWith(state: object | undefined): Promise<{ before: string[]; 
     return { before, after: [...keys].sort() };
 }
 
-void test("what can be run is unknown while no server is up, so a shortcut waits for it", async () => {
-    assert.deepEqual((await keysWith(undefined)).before, []);
-    assert.deepEqual((await keysWith({ canRun: false, recorded: false })).before, ["waza:known"]);
-    assert.deepEqual((await keysWith({ canRun: true, recorded: false })).before, ["waza:canRun", "waza:known"]);
+void test("without a server no key says what can run, so shortcuts wait", async () => {
+    assert.deepEqual((await keysFor(undefined)).before, []);
+    assert.deepEqual((await keysFor({ canRun: false, recorded: false })).before, ["waza:known"]);
+    assert.deepEqual((await keysFor({ canRun: true, recorded: false })).before, ["waza:canRun", "waza:known"]);
 });
 
-void test("an edit of a suite does a step of the walkthrough, and of a recorded one another", async () => {
-    assert.deepEqual((await keysWith({ canRun: false, recorded: false })).after, ["waza:known"]);
-    assert.ok((await keysWith({ canRun: true, recorded: false })).after.includes("waza:edited"));
-    assert.ok(!(await keysWith({ canRun: true, recorded: false })).after.includes("waza:regraded"));
-    assert.ok((await keysWith({ canRun: true, recorded: true })).after.includes("waza:regraded"));
+void test("an edit of a suite completes a step of the walkthrough, of a recorded suite two", async () => {
+    assert.deepEqual((await keysFor({ canRun: false, recorded: false })).after, ["waza:known"]);
+    assert.ok((await keysFor({ canRun: true, recorded: false })).after.includes("waza:edited"));
+    assert.ok(!(await keysFor({ canRun: true, recorded: false })).after.includes("waza:regraded"));
+    assert.ok((await keysFor({ canRun: true, recorded: true })).after.includes("waza:regraded"));
 });
 
-void test("the kind of the active file is told, as the server calls it", async () => {
+void test("the kind of the active file is passed on as the server reports it", async () => {
     const kinds: (string | undefined)[] = [];
     Object.assign(workspace, { onDidChangeTextDocument: new EventEmitter().event });
     let state: object | null = { kind: "prompts", canRun: false, recorded: false };

@@ -14,7 +14,7 @@ interface Open {
 
 const open = vscode.workspace.textDocuments as unknown as Open[];
 const saved: string[] = [];
-const moves = new FileOperationEdits();
+const edits = new FileOperationEdits();
 
 beforeEach(() => {
     [open.length, saved.length] = [0, 0];
@@ -22,24 +22,24 @@ beforeEach(() => {
 });
 
 function document(file: string, isDirty: boolean): Open {
-    const made = {
+    const opened = {
         uri: vscode.Uri.file(file),
         isDirty,
         text: "tasks: [a.yaml]",
-        getText: () => made.text,
+        getText: () => opened.text,
         save: () => {
-            made.isDirty = false;
-            return Promise.resolve(saved.push(made.uri.fsPath) > 0);
+            opened.isDirty = false;
+            return Promise.resolve(saved.push(opened.uri.fsPath) > 0);
         },
     };
-    open.push(made);
-    return made;
+    open.push(opened);
+    return opened;
 }
 
-/** Lets the server answer with edits of these files, before something is renamed or deleted. */
+/** Makes the server return edits of these files before a rename or deletion. */
 async function edited(...documents: readonly Open[]): Promise<void> {
     const edit = { entries: () => documents.map(({ uri }) => [uri, []]) } as unknown as vscode.WorkspaceEdit;
-    await moves.middleware.willRenameFiles?.({} as vscode.FileWillRenameEvent, () => Promise.resolve(edit));
+    await edits.middleware.willRenameFiles?.({} as vscode.FileWillRenameEvent, () => Promise.resolve(edit));
     documents.forEach((each) => Object.assign(each, { isDirty: true, text: "tasks: [b.yaml]" }));
 }
 
@@ -51,7 +51,7 @@ function rename(from: string, to: string): void {
     filesOfWindow.renamed.fire({ files: [{ oldUri: vscode.Uri.file(from), newUri: vscode.Uri.file(to) }] });
 }
 
-void test("what a rename has changed is saved with it, and what was unsaved before is not", async () => {
+void test("files that a rename edits are saved, unless they had unsaved changes", async () => {
     const [task, evaluation] = [document("/ws/alpha/tasks/one.yaml", false), document("/ws/alpha/eval.yaml", true)];
     await edited(task, evaluation);
     assert.deepEqual(saved, []);
@@ -60,7 +60,7 @@ void test("what a rename has changed is saved with it, and what was unsaved befo
     assert.deepEqual(saved, ["/ws/alpha/tasks/one.yaml"]);
 });
 
-void test("a suite that moves with its folder is saved where it lies then", async () => {
+void test("a suite that moves with its folder is saved at its new path", async () => {
     const evaluation = document("/ws/alpha/eval.yaml", false);
     await edited(evaluation);
     evaluation.uri = vscode.Uri.file("/ws/gamma/eval.yaml");
@@ -69,7 +69,7 @@ void test("a suite that moves with its folder is saved where it lies then", asyn
     assert.deepEqual(saved, ["/ws/gamma/eval.yaml"]);
 });
 
-void test("a deletion saves, too, and only its own edits", async () => {
+void test("a deletion saves its own edits only", async () => {
     const evaluation = document("/ws/alpha/eval.yaml", false);
     await edited(evaluation);
     filesOfWindow.deleted.fire({ files: [] });
@@ -79,7 +79,7 @@ void test("a deletion saves, too, and only its own edits", async () => {
     assert.deepEqual(saved, ["/ws/alpha/eval.yaml"]);
 });
 
-void test("nothing is saved where refactorings are not", async () => {
+void test("nothing is saved if autoSave of refactorings is off", async () => {
     settings.window = { "files.refactoring.autoSave": false };
     await edited(document("/ws/alpha/eval.yaml", false));
     rename("/ws/alpha/a.csv", "/ws/alpha/b.csv");
@@ -87,12 +87,12 @@ void test("nothing is saved where refactorings are not", async () => {
     assert.deepEqual(saved, []);
 });
 
-void test("a rename that is undone takes its edits back, and done again makes them again", async () => {
+void test("undoing a rename reverts its edits, and redoing it repeats them", async () => {
     const evaluation = document("/ws/alpha/eval.yaml", false);
     await edited(evaluation);
     rename("/ws/alpha/a.yaml", "/ws/alpha/b.yaml");
     await settled();
-    rename("/ws/alpha/b.yaml", "/ws/alpha/a.yaml"); // nobody is asked before an undo
+    rename("/ws/alpha/b.yaml", "/ws/alpha/a.yaml"); // VS Code requests no edits before an undo
     await settled();
     assert.deepEqual([evaluation.text, evaluation.isDirty], ["tasks: [a.yaml]", false]);
     rename("/ws/alpha/a.yaml", "/ws/alpha/b.yaml");
@@ -100,7 +100,7 @@ void test("a rename that is undone takes its edits back, and done again makes th
     assert.deepEqual([evaluation.text, evaluation.isDirty], ["tasks: [b.yaml]", false]);
 });
 
-void test("a deletion that is undone takes its edits back, where nothing else has changed there", async () => {
+void test("undoing a deletion reverts its edits in files without other changes", async () => {
     const [evaluation, other] = [document("/ws/alpha/eval.yaml", false), document("/ws/alpha/other/eval.yaml", false)];
     await edited(evaluation, other);
     const files = [vscode.Uri.file("/ws/alpha/a.yaml")];
@@ -113,7 +113,7 @@ void test("a deletion that is undone takes its edits back, where nothing else ha
     assert.equal(other.text, "tasks: [c.yaml]");
 });
 
-void test("a folder that is moved back takes the suites in it along", async () => {
+void test("undoing the move of a folder reverts the suites in it", async () => {
     const evaluation = document("/ws/alpha/eval.yaml", false);
     await edited(evaluation);
     evaluation.uri = vscode.Uri.file("/ws/gamma/eval.yaml");

@@ -14,7 +14,7 @@ import {
     nearestVirtualEnvironment,
 } from "../src/interpreters";
 
-/** A folder that lives as long as the test. */
+/** Creates a folder that is removed after the test. */
 function temporaryFolder(context: TestContext): string {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), "waza-"));
     context.after(() => {
@@ -23,7 +23,7 @@ function temporaryFolder(context: TestContext): string {
     return folder;
 }
 
-/** An executable that answers like a Python would. */
+/** Writes a script that replaces a Python. */
 function fakePython(folder: string, name: string, script: string): string {
     const file = path.join(folder, name);
     fs.mkdirSync(path.dirname(file), { recursive: true });
@@ -33,7 +33,7 @@ function fakePython(folder: string, name: string, script: string): string {
 
 const posixOnly = { skip: process.platform === "win32" ? "shell scripts stand for Python here" : false };
 
-void test("the nearest .venv above the folder is taken", (context) => {
+void test("the nearest .venv above the folder is used", (context) => {
     const root = temporaryFolder(context);
     const python = fakePython(root, ".venv/bin/python", "");
     fs.mkdirSync(path.join(root, "skills", "a", "tasks"), { recursive: true });
@@ -60,7 +60,7 @@ void test("relative entries of PATH are ignored", (context) => {
     assert.equal(findOnPath("python-of-test", `.${path.delimiter}bin`), undefined);
 });
 
-void test("on Windows programs have endings, and Python may be py -3", (context) => {
+void test("on Windows programs have extensions, and Python may be py -3", (context) => {
     const root = temporaryFolder(context);
     const launcher = fakePython(root, "py.exe", "");
     const script = fakePython(root, "uv.cmd", "");
@@ -75,7 +75,7 @@ void test("on Windows programs have endings, and Python may be py -3", (context)
     );
 });
 
-void test("an entry of PATH that cannot be searched hides none behind it", posixOnly, (context) => {
+void test("an unreadable entry of PATH does not hide later ones", posixOnly, (context) => {
     const root = temporaryFolder(context);
     fs.symlinkSync("loop", path.join(root, "loop"));
     fs.mkdirSync(path.join(root, "alias"));
@@ -89,27 +89,27 @@ void test("an entry of PATH that cannot be searched hides none behind it", posix
     );
 });
 
-void test("a Python with the server answers with its version", posixOnly, async (context) => {
+void test("a Python with the server returns its version", posixOnly, async (context) => {
     const root = temporaryFolder(context);
     const command = fakePython(root, "python", 'echo "waza-language-server 1.2.3"');
     const answer = await probeServer({ command, args: [], origin: "test" }, root);
     assert.ok("version" in answer && answer.version === "1.2.3");
 });
 
-void test("the reason of a Python without the server is its last line", posixOnly, async (context) => {
+void test("the reason is the last line of a Python without the server", posixOnly, async (context) => {
     const root = temporaryFolder(context);
     const command = fakePython(root, "python", "echo trace >&2; echo 'No module named waza_language_server' >&2; exit 1");
     const answer = await probeServer({ command, args: [], origin: "test" }, root);
     assert.ok("reason" in answer && answer.reason === "No module named waza_language_server");
 });
 
-void test("an interpreter that is not there says so", async (context) => {
+void test("a missing interpreter is reported", async (context) => {
     const root = temporaryFolder(context);
     const answer = await probeServer({ command: path.join(root, "none"), args: [], origin: "test" }, root);
     assert.ok("reason" in answer && answer.reason === "does not exist");
 });
 
-void test("a server that is too old is refused", posixOnly, async (context) => {
+void test("a server that is too old is rejected", posixOnly, async (context) => {
     const root = temporaryFolder(context);
     const command = fakePython(root, "python", "echo waza-language-server 0.0.9");
     const answer = await probeServer({ command, args: [], origin: "test" }, root);
@@ -122,7 +122,7 @@ void test("versions compare by number", () => {
     assert.ok(!isOlder("0.1.0", "0.1.0"));
 });
 
-void test("a Python says its version, and whether it makes environments", posixOnly, async (context) => {
+void test("a Python returns its version and whether it has venv", posixOnly, async (context) => {
     const root = temporaryFolder(context);
     const ask = (script: string) => describePython({ command: fakePython(root, "python", script), args: [], origin: "test" }, root);
     const { version, isRecent, hasVenv } = (await ask("echo 3.12; echo venv")) ?? {};
@@ -133,7 +133,7 @@ void test("a Python says its version, and whether it makes environments", posixO
     assert.equal(await ask("echo 'Python was not found; run without arguments to install'; exit 9"), undefined);
 });
 
-void test("a newer Python beside an old `python3` is found by its version", posixOnly, (context) => {
+void test("a newer Python next to an old `python3` is found by its name", posixOnly, (context) => {
     const root = temporaryFolder(context);
     const [newer, old] = ["python3.12", "python3.9"].map((name) => fakePython(root, name, ""));
     fs.symlinkSync(old ?? "", path.join(root, "python3"));

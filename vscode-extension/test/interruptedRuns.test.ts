@@ -15,29 +15,29 @@ function memory(): Memento {
     } as Memento;
 }
 
-void test("a run that has ended is not told after a reload", async () => {
-    const kept = memory();
-    new InterruptedRuns(kept).view("/s/eval.yaml").end(undefined);
-    assert.deepEqual(await new InterruptedRuns(kept).takeInterrupted(), []);
+void test("a run that has ended is not reported after a reload", async () => {
+    const store = memory();
+    new InterruptedRuns(store).view("/s/eval.yaml").end(undefined);
+    assert.deepEqual(await new InterruptedRuns(store).takeInterrupted(), []);
 });
 
-void test("a run that the end of the window cut off is told once", async () => {
-    const kept = memory();
-    const before = new InterruptedRuns(kept);
+void test("a run that a reload has interrupted is reported once", async () => {
+    const store = memory();
+    const before = new InterruptedRuns(store);
     const view = before.view("/s/eval.yaml");
     before.close();
     view.end(undefined);
-    const after = new InterruptedRuns(kept);
+    const after = new InterruptedRuns(store);
     assert.deepEqual(await after.takeInterrupted(), ["/s/eval.yaml"]);
     assert.deepEqual(await after.takeInterrupted(), []);
 });
 
-void test("of two runs of one suite the one that goes on is told", async () => {
-    const kept = memory();
-    const before = new InterruptedRuns(kept);
+void test("of two runs of one suite only the active one is reported", async () => {
+    const store = memory();
+    const before = new InterruptedRuns(store);
     const first = before.view("/s/eval.yaml");
     before.view("/s/eval.yaml");
     first.end(undefined);
     before.close();
-    assert.deepEqual(await new InterruptedRuns(kept).takeInterrupted(), ["/s/eval.yaml"]);
+    assert.deepEqual(await new InterruptedRuns(store).takeInterrupted(), ["/s/eval.yaml"]);
 });

@@ -8,35 +8,35 @@ function lens(command?: Command): CodeLens {
     return Object.assign(Object.create(null) as CodeLens, { command });
 }
 
-/** Clicks a lens of the server's command `waza.run`; returns what that was given. */
-async function clicked(reached: () => Promise<unknown>, whileItStarts: (given: unknown[][]) => void = () => undefined): Promise<unknown[][]> {
-    const given: unknown[][] = [];
-    const listeners = [registerLensCommands(reached), commands.registerCommand("waza.run", (...each) => given.push(each))];
+/** Clicks a lens with the server command `waza.run`; returns the arguments of its calls. */
+async function click(ensureRunning: () => Promise<unknown>, whileItStarts: (calls: unknown[][]) => void = () => undefined): Promise<unknown[][]> {
+    const calls: unknown[][] = [];
+    const listeners = [registerLensCommands(ensureRunning), commands.registerCommand("waza.run", (...each) => calls.push(each))];
     const { command } = waitingForServer(lens({ title: "Run", command: "waza.run", arguments: [{ id: "a" }] }));
     const done = commands.executeCommand(command?.command ?? "", ...((command?.arguments ?? []) as unknown[]));
     await new Promise(setImmediate);
-    whileItStarts(given);
+    whileItStarts(calls);
     await done;
     listeners.forEach((each) => each.dispose() as unknown);
-    return given;
+    return calls;
 }
 
-void test("a lens that is clicked while the server starts again does what it says when that is up", async () => {
+void test("a click on a lens during a restart runs when the server is up", async () => {
     let isUp: (client: object) => void = () => undefined;
-    const found = await clicked(
+    const found = await click(
         () => new Promise((resolve) => (isUp = resolve)),
-        (given) => {
-            assert.deepEqual(given, []);
+        (calls) => {
+            assert.deepEqual(calls, []);
             isUp({});
         },
     );
     assert.deepEqual(found, [[{ id: "a" }]]);
 });
 
-void test("without a server it does nothing", async () => {
-    assert.deepEqual(await clicked(() => Promise.resolve(undefined)), []);
+void test("without a server a click does nothing", async () => {
+    assert.deepEqual(await click(() => Promise.resolve(undefined)), []);
 });
 
-void test("a lens without a command stays as it is", () => {
+void test("a lens without a command is unchanged", () => {
     assert.equal(waitingForServer(lens()).command, undefined);
 });

@@ -4,8 +4,8 @@ import * as path from "node:path";
 import { test } from "node:test";
 
 const ROOT = process.cwd();
-const written = fs.readFileSync(path.join(ROOT, "package.json"), "utf8");
-const words = JSON.parse(fs.readFileSync(path.join(ROOT, "package.nls.json"), "utf8")) as Record<string, string>;
+const source = fs.readFileSync(path.join(ROOT, "package.json"), "utf8");
+const strings = JSON.parse(fs.readFileSync(path.join(ROOT, "package.nls.json"), "utf8")) as Record<string, string>;
 
 interface MenuItem {
     command?: string;
@@ -13,10 +13,10 @@ interface MenuItem {
     when?: string;
 }
 
-/** The manifest with its words in place, as VS Code reads it. */
-const manifest = JSON.parse(written, (_, value: unknown) => {
+/** The manifest with its strings inserted, as VS Code reads it. */
+const manifest = JSON.parse(source, (_, value: unknown) => {
     const key = typeof value === "string" ? /^%(.+)%$/u.exec(value)?.[1] : undefined;
-    return key === undefined ? value : words[key];
+    return key === undefined ? value : strings[key];
 }) as {
     icon: string;
     activationEvents: string[];
@@ -30,7 +30,7 @@ const manifest = JSON.parse(written, (_, value: unknown) => {
         walkthroughs: { steps: { description: string; media: { markdown: string }; completionEvents?: string[] }[] }[];
     };
 };
-/** Commands that are of use whatever is open. */
+/** Commands that are useful whatever is open. */
 const ANYWHERE = [
     "waza.restartServer",
     "waza.showLog",
@@ -55,14 +55,14 @@ const commands = new Set(manifest.contributes.commands.map(({ command }) => comm
 const CONTEXT_KEYS = fs.readFileSync(path.join(ROOT, "src", "contextKeys.ts"), "utf8");
 const shipped = fs.readFileSync(path.join(ROOT, ".vscodeignore"), "utf8").split("\n");
 
-void test("the walkthrough has five steps, and every command in it is one of the extension", () => {
+void test("the walkthrough has five steps, and every command in it exists", () => {
     const steps = manifest.contributes.walkthroughs.flatMap((walkthrough) => walkthrough.steps);
     assert.equal(steps.length, 5);
     for (const { description, media, completionEvents } of steps) {
         const named = [...description.matchAll(/command:([\w.]+)/g)].map((match) => match[1] ?? "");
         const events = completionEvents ?? [];
         assert.deepEqual(named.filter((command) => !commands.has(command)), []);
-        const contexts = events.map((event) => event.replace("onContext:", "")); // however a step was done, not by which command
+        const contexts = events.map((event) => event.replace("onContext:", "")); // a step may be completed by several commands
         assert.equal(contexts.length, 1);
         assert.deepEqual(contexts.filter((context) => !CONTEXT_KEYS.includes(`"setContext", "${context}"`)), []);
         assert.ok(fs.existsSync(path.join(ROOT, media.markdown)), media.markdown);
@@ -78,19 +78,19 @@ void test("the chat skill is shipped, and its folder has its name", () => {
     assert.ok(shipped.includes("!skills/*/SKILL.md"));
 });
 
-void test("shortcuts call commands of the extension, or walk the failures that it tells", () => {
+void test("shortcuts call commands of the extension or go to test failures", () => {
     const known = (command = "") => commands.has(command) || /^testing\.goTo(Next|Previous)Message$/u.test(command);
     const unknown = manifest.contributes.keybindings.filter(({ command }) => !known(command));
     assert.deepEqual(unknown, []);
 });
 
-void test("what the engine reads or runs is offered in trusted workspaces alone", () => {
+void test("commands that use the engine are offered in trusted workspaces only", () => {
     const offered = ["testing/item/context", "testing/message/context", "editor/title/run", "waza.editor", "waza.explorer", "explorer/context"].flatMap((menu) => manifest.contributes.menus[menu] ?? []);
     assert.ok(offered.length > 0);
     assert.deepEqual(offered.filter(({ when }) => when?.includes("isWorkspaceTrusted") !== true), []);
 });
 
-void test("each submenu stands in the menu of the editor or the Explorer, and has entries", () => {
+void test("each submenu is in the menu of the editor or the Explorer and has entries", () => {
     const shown = ["editor/context", "explorer/context"].flatMap((menu) => manifest.contributes.menus[menu] ?? []).flatMap(({ submenu }) => submenu ?? []);
     assert.deepEqual(shown, manifest.contributes.submenus.map(({ id }) => id));
     for (const { id } of manifest.contributes.submenus) {
@@ -106,8 +106,8 @@ void test("the shortcuts of runs wait for a server that has not answered yet", (
 
 void test("the problem matcher reads what the command check prints", () => {
     const { regexp } = manifest.contributes.problemMatchers[0]?.pattern ?? assert.fail();
-    const told = (line: string) => new RegExp(regexp, "u").exec(line)?.slice(1);
-    assert.deepEqual(told("evals/a b/eval.yaml:3:12: error[unknown-key] There is no key `a`."), [
+    const match = (line: string) => new RegExp(regexp, "u").exec(line)?.slice(1);
+    assert.deepEqual(match("evals/a b/eval.yaml:3:12: error[unknown-key] There is no key `a`."), [
         "evals/a b/eval.yaml",
         "3",
         "12",
@@ -115,23 +115,23 @@ void test("the problem matcher reads what the command check prints", () => {
         "unknown-key",
         "There is no key `a`.",
     ]);
-    assert.equal(told("C:\\evals\\eval.yaml:3:12: information[x] y")?.[3], "info");
-    assert.equal(told("3 files checked: no problems"), undefined);
+    assert.equal(match("C:\\evals\\eval.yaml:3:12: information[x] y")?.[3], "info");
+    assert.equal(match("3 files checked: no problems"), undefined);
 });
 
-void test("the icon is a picture of 128 pixels or more, and is shipped", () => {
+void test("the icon has 128 pixels or more and is shipped", () => {
     const header = fs.readFileSync(path.join(ROOT, manifest.icon)).subarray(0, 24);
     assert.equal(header.toString("latin1", 1, 4), "PNG");
     assert.ok(header.readUInt32BE(16) >= 128 && header.readUInt32BE(20) >= 128);
     assert.ok(shipped.includes(`!${manifest.icon}`));
 });
 
-void test("every word that people read stands in package.nls.json, and none that nobody reads", () => {
-    const named = [...written.matchAll(/"%(.+?)%"/gu)].map((match) => match[1] ?? "");
-    assert.deepEqual([...new Set(named)].sort(), Object.keys(words).sort());
+void test("package.nls.json has exactly the strings that users see", () => {
+    const named = [...source.matchAll(/"%(.+?)%"/gu)].map((match) => match[1] ?? "");
+    assert.deepEqual([...new Set(named)].sort(), Object.keys(strings).sort());
     assert.ok(shipped.includes("!package.nls.json"));
     const literal: string[] = [];
-    JSON.parse(written, (key, value: unknown) => {
+    JSON.parse(source, (key, value: unknown) => {
         if (SHOWN_TO_PEOPLE.has(key)) {
             literal.push(...[value].flat().filter((each): each is string => typeof each === "string" && !/^%.+%$/u.test(each)));
         }
@@ -151,19 +151,19 @@ void test("every command has a title and a category, and is offered where it wor
     assert.deepEqual(unknown, []);
 });
 
-void test("what runs is offered in trusted workspaces alone, wherever it stands", () => {
+void test("run commands are offered in trusted workspaces only", () => {
     const items = [...Object.values(manifest.contributes.menus).flat(), ...manifest.contributes.keybindings];
     const runs = items.filter(({ command }) => command?.startsWith("waza.run"));
     assert.ok(runs.length >= 5);
     assert.deepEqual(runs.filter(({ when }) => !/(?:^|&& )isWorkspaceTrusted/u.test(when ?? "")), []);
 });
 
-void test("the extension sets every key of its own that a condition asks for", () => {
-    const asked = new Set([...written.matchAll(/waza:\w+/gu)].map(([key]) => key));
+void test("the extension sets every context key that a condition uses", () => {
+    const contextKeys = new Set([...source.matchAll(/waza:\w+/gu)].map(([key]) => key));
     const files = fs.readdirSync(path.join(ROOT, "src"), { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
-    const source = files.map((file) => fs.readFileSync(path.join(ROOT, "src", file), "utf8")).join("");
-    assert.ok(asked.has("waza:canRun"));
-    assert.deepEqual([...asked].filter((key) => !source.includes(`"setContext", "${key}"`)), []);
+    const code = files.map((file) => fs.readFileSync(path.join(ROOT, "src", file), "utf8")).join("");
+    assert.ok(contextKeys.has("waza:canRun"));
+    assert.deepEqual([...contextKeys].filter((key) => !code.includes(`"setContext", "${key}"`)), []);
 });
 
 void test("no JSON file of another tool starts the extension", () => {

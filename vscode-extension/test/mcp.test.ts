@@ -1,4 +1,4 @@
-/** The MCP server for chat agents: one for each trusted folder, which cannot run suites. */
+/** The MCP servers for chat agents: one for each trusted folder, which cannot run suites. */
 
 import assert from "node:assert/strict";
 import * as fs from "node:fs";
@@ -13,13 +13,13 @@ const PYTHON = { command: "/usr/bin/python3", args: ["-X", "utf8"], origin: "PAT
 const posixOnly = { skip: process.platform === "win32" ? "shell scripts stand for Python here" : false };
 const never = new EventEmitter<void>().event;
 
-async function offered(python: typeof PYTHON | undefined): Promise<unknown[]> {
+async function serversFor(python: typeof PYTHON | undefined): Promise<unknown[]> {
     registerMcpServers(() => python, never, "1.0.0");
     return (await mcpProviders["waza"]?.provideMcpServerDefinitions()) ?? [];
 }
 
-/** Opens two folders on the disk and one on none; returns a Python that notes its calls in the file `asked` and ends with `code`. */
-function inFolders(context: TestContext, code: number): { root: string; python: typeof PYTHON } {
+/** Opens two folders on disk and a virtual one; returns a Python that logs its calls in the file `asked` and exits with `code`. */
+function openFolders(context: TestContext, code: number): { root: string; python: typeof PYTHON } {
     const root = fs.mkdtempSync(path.join(os.tmpdir(), "waza-"));
     const before = workspace.workspaceFolders;
     context.after(() => {
@@ -34,28 +34,28 @@ function inFolders(context: TestContext, code: number): { root: string; python: 
     return { root, python: { ...PYTHON, command } };
 }
 
-void test("each folder on the disk has a server that checks and fixes, and does not run", posixOnly, async (context) => {
-    const { root, python } = inFolders(context, 0);
-    const servers = (await offered(python)) as { label: string; command: string; args: string[] }[];
+void test("each folder on disk has an MCP server", posixOnly, async (context) => {
+    const { root, python } = openFolders(context, 0);
+    const servers = (await serversFor(python)) as { label: string; command: string; args: string[] }[];
     assert.deepEqual(servers.map(({ label }) => label), ["Waza (alpha)", "Waza (beta)"]);
     assert.deepEqual(servers[0]?.args, ["-X", "utf8", "-P", "-m", "waza_engine", "mcp", path.join(root, "alpha")]);
 });
 
-void test("there is none for a Python without the package, which is asked once", posixOnly, async (context) => {
-    const { root, python } = inFolders(context, 1);
-    assert.deepEqual(await offered(python), []);
+void test("a Python without the package has none, and is checked once", posixOnly, async (context) => {
+    const { root, python } = openFolders(context, 1);
+    assert.deepEqual(await serversFor(python), []);
     assert.deepEqual(await mcpProviders["waza"]?.provideMcpServerDefinitions(), []);
     assert.equal(fs.readFileSync(path.join(root, "asked"), "utf8"), "-X utf8 -P -c import mcp\n");
 });
 
-void test("there is none without a Python, or in Restricted Mode", async (context) => {
-    assert.deepEqual(await offered(undefined), []);
+void test("no MCP server without a Python or in Restricted Mode", async (context) => {
+    assert.deepEqual(await serversFor(undefined), []);
     context.after(() => (workspace.isTrusted = true));
     workspace.isTrusted = false;
-    assert.deepEqual(await offered(PYTHON), []);
+    assert.deepEqual(await serversFor(PYTHON), []);
 });
 
-void test("an older editor has no such servers", (context) => {
+void test("older VS Code versions have no MCP servers", (context) => {
     const register = lm.registerMcpServerDefinitionProvider;
     context.after(() => (lm.registerMcpServerDefinitionProvider = register));
     (lm as { registerMcpServerDefinitionProvider?: unknown }).registerMcpServerDefinitionProvider = undefined;

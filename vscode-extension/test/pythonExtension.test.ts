@@ -1,4 +1,4 @@
-/** The environment that is selected in one of Microsoft's extensions for Python: the newer one is asked first. */
+/** The environment that is selected in one of Microsoft's Python extensions, of which the newer one has precedence. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -35,14 +35,14 @@ for (const [title, api, command, args] of CASES) {
     });
 }
 
-void test("a selection is noticed in the extension that is there", async (context) => {
+void test("a selection is observed in the installed extension", async (context) => {
     context.after(() => (otherExtension.api = undefined));
-    for (const [api, told] of [
+    for (const [api, expected] of [
         [newer(selected), "newer"],
         [older, "older"],
         [undefined, undefined],
     ]) {
         otherExtension.api = api;
-        assert.equal(await onDidSelectEnvironment(() => undefined), told);
+        assert.equal(await onDidSelectEnvironment(() => undefined), expected);
     }
 });

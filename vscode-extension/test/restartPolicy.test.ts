@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { CloseAction, ErrorAction } from "vscode-languageclient/node";
 import { Restarts } from "../src/restartPolicy";
 
-void test("however much was being sent to a server that stopped, it is started again, and nothing pops up", () => {
+void test("failed messages neither prevent a restart nor show notifications", () => {
     const restarts = new Restarts(() => assert.fail("it was given up"));
     for (let failed = 0; failed < 20; failed += 1) {
         const { action, handled } = restarts.error(new Error("write EPIPE"));
@@ -12,10 +12,10 @@ void test("however much was being sent to a server that stopped, it is started a
     assert.equal(restarts.closed().action, CloseAction.Restart);
 });
 
-void test("one that stops again and again is given up, which is told once", () => {
-    let told = 0;
-    const restarts = new Restarts(() => (told += 1));
+void test("a server that keeps stopping is given up, with one report", () => {
+    let reports = 0;
+    const restarts = new Restarts(() => (reports += 1));
     const actions = Array.from({ length: 5 }, () => restarts.closed().action);
     assert.deepEqual(actions, [...Array<CloseAction>(4).fill(CloseAction.Restart), CloseAction.DoNotRestart]);
-    assert.equal(told, 1);
+    assert.equal(reports, 1);
 });

@@ -1,4 +1,4 @@
-/** Restricted Mode: nothing of a clone is started, whoever names it, and the server is found all the same. */
+/** Restricted Mode: no program of a clone is started, whatever names it, and the server is found nevertheless. */
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -27,7 +27,7 @@ class Machine {
     readonly suite = this.write("src/clone/evals/eval.yaml", "name: a\n");
     readonly task = this.write("src/clone/evals/tasks/one.yaml", "id: one\n");
     readonly ran = path.join(this.home, "ran");
-    /** The Python of the clone, which leaves a file behind when it is started. */
+    /** The Python of the clone, which creates the file `ran` when it is started. */
     readonly theirs = this.program("src/clone/.venv/bin/python", `touch '${this.ran}'; echo 'waza-language-server 9.9.9'`);
     readonly ours = this.program("own/bin/python3", "echo 'waza-language-server 1.0.0'");
     readonly environment = new PrivateEnvironment(path.join(this.home, "storage"), path.join(this.home, "bundled"), MACHINE, log);
@@ -102,7 +102,7 @@ class Machine {
     }
 }
 
-/** What is open, by what a person would say of it. */
+/** The open folders and files, by description. */
 const OPEN: Record<string, (here: Machine) => void> = {
     "the clone": (here) => {
         here.open([here.clone], []);
@@ -143,9 +143,9 @@ const OPEN: Record<string, (here: Machine) => void> = {
     },
 };
 
-/** Who leads to the Python of the clone. */
+/** The sources that name the Python of the clone. */
 const NAMED: Record<string, (here: Machine) => void> = {
-    "nobody but the clone itself": () => undefined,
+    "only the clone itself": () => undefined,
     "PATH": (here) => {
         here.setPath(path.dirname(here.theirs));
     },
@@ -220,7 +220,7 @@ void test("in a trusted workspace the environment of the clone runs the server",
     assert.equal(await here.resolved(), here.ours);
 });
 
-void test("a file without a repository keeps to the folder of its suite, a file in the home folder to none", posixOnly, (context) => {
+void test("the boundary of a file without a repository is the folder of its suite, never the home folder", posixOnly, (context) => {
     const here = new Machine(context);
     const [suite, beside] = [here.program("loose/bin/python", ""), here.program("python", "")];
     here.write("loose/eval.yaml", "");
@@ -235,13 +235,13 @@ void test("a file without a repository keeps to the folder of its suite, a file 
     assert.match(startRejection(here.ours) ?? "", /not trusted/u);
 });
 
-void test("a command that PATH would look up is not started", posixOnly, (context) => {
+void test("a command that PATH would resolve is not started", posixOnly, (context) => {
     new Machine(context);
     assert.match(startRejection("python3") ?? "", /absolute/u);
     assert.match(startRejection("./python3") ?? "", /absolute/u);
 });
 
-void test("neither to be asked nor to make an environment is a program of the clone started", posixOnly, async (context) => {
+void test("no program of the clone is started to probe it or to create an environment", posixOnly, async (context) => {
     const here = new Machine(context);
     OPEN["a folder of the clone"]?.(here);
     const uv = here.program("src/clone/.venv/bin/uv", `touch '${here.ran}'`);
@@ -258,7 +258,7 @@ void test("neither to be asked nor to make an environment is a program of the cl
     assert.ok(!fs.existsSync(here.ran));
 });
 
-void test("no variable of a program leads into the clone", posixOnly, (context) => {
+void test("no environment variable points into the clone", posixOnly, (context) => {
     const here = new Machine(context);
     here.setPath(path.dirname(here.theirs));
     Object.assign(process.env, { PYTHONPATH: `${here.evals}:/other`, VIRTUAL_ENV: path.join(here.clone, ".venv"), PYTHONHASHSEED: "0", URL: "http://x/y" });
@@ -269,7 +269,7 @@ void test("no variable of a program leads into the clone", posixOnly, (context) 
     assert.equal(environmentOfPrograms(), process.env);
 });
 
-void test("a server is not started again when a file of its repository has been opened meanwhile", posixOnly, async (context) => {
+void test("a server is not restarted after a file of its repository was opened", posixOnly, async (context) => {
     const here = new Machine(context);
     class Client extends GuardedClient {
         again(): Promise<unknown> {

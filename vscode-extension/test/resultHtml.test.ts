@@ -5,7 +5,7 @@ import { resultHtml } from "../src/resultHtml";
 const PARTS = { id: "/s/eval.yaml", notices: [], rendered: "", workspaces: [], answered: [], tasks: [], record: "", waits: false, comparable: false, style: "s.css", styleSource: "https://here" };
 const TRIAL = { task: "a:b", trial: 2, path: "/tmp/w & x" };
 
-/** The commands behind the buttons of a page, with their argument. */
+/** Returns the title, the command and the arguments of each button. */
 function buttonsOf(html: string): [string, string, unknown][] {
     return [...html.matchAll(/href="command:([\w.]+)\?([^"]+)">([^<]+)</gu)].map(([, command, argument, title]) => {
         return [title ?? "", command ?? "", JSON.parse(decodeURIComponent(argument ?? ""))];
@@ -21,11 +21,11 @@ void test("an earlier run can be compared with", () => {
     assert.deepEqual(found, [["Compare With an Earlier Run…", "waza.compareResults", ["/s/eval.yaml"]]]);
 });
 
-void test("what waits for a person is reviewed from the page", () => {
+void test("a page with pending answers has a Review button", () => {
     assert.deepEqual(buttonsOf(resultHtml({ ...PARTS, waits: true })), [["Review…", "waza.reviewAnswers", ["/s/eval.yaml"]]]);
 });
 
-void test("an answer becomes a task, of the run that is shown", () => {
+void test("an answer of the shown run can be saved as a task", () => {
     const found = buttonsOf(resultHtml({ ...PARTS, record: "/s/r.json", answered: [{ id: "one", name: "Greets" }] }));
     assert.deepEqual(found, [
         ["Run Again", "waza.run", [{ id: "/s/eval.yaml" }]],
@@ -35,7 +35,7 @@ void test("an answer becomes a task, of the run that is shown", () => {
     ]);
 });
 
-void test("the workspace of a trial is opened from the place that names it, and from the top", () => {
+void test("the workspace of a trial is opened next to its path and from the top", () => {
     const rendered = "<p><code>/tmp/w &amp; x</code></p>";
     const [top, there] = buttonsOf(resultHtml({ ...PARTS, rendered, workspaces: [TRIAL] }));
     assert.deepEqual(there, ["Open Workspace of This Trial", "waza.openWorkspace", ["/s/eval.yaml::a%3Ab#trial-2"]]);
@@ -44,12 +44,12 @@ void test("the workspace of a trial is opened from the place that names it, and 
     assert.deepEqual(several, ["Open Workspace of a Trial…", "waza.openWorkspace", ["/s/eval.yaml"]]);
 });
 
-void test("marks have the colour of what they say, and answers that look like marks have none", () => {
+void test("marks are coloured by their verdict, and similar text in answers is not", () => {
     const html = resultHtml({ ...PARTS, rendered: "<h2>✗ one</h2><li>✓ a</li><code>✗ x</code>" });
     assert.match(html, /<h2><span class="failed">✗<\/span> one<\/h2><li><span class="passed">✓<\/span> a<\/li><code>✗ x<\/code>/u);
 });
 
-void test("what carets point at in an answer is marked itself, for a line may be wrapped or read from right to left", () => {
+void test("text above carets in an answer is highlighted", () => {
     const lines = ["a &lt;b&gt; water", "  ^^^ ✗ odd: not_contains &quot;&lt;b&gt;&quot;", "      ^^^^^ ✓ wet: contains &quot;water&quot;", "  ^ no mark", "end"];
     const html = resultHtml({ ...PARTS, rendered: `<pre><code class="hljs language-marked-2-3" data-line="7">${lines.join("\n")}\n</code></pre>` });
     const drawn = [
@@ -62,7 +62,7 @@ void test("what carets point at in an answer is marked itself, for a line may be
     assert.ok(html.includes(`<pre><code class="hljs language-marked" data-line="7">${drawn.join("\n")}\n</code></pre>`), html);
 });
 
-void test("a line of an answer that looks like a mark is not drawn as one, nor is one of any other text", () => {
+void test("a line of an answer that looks like a mark is not highlighted", () => {
     const lines = ["water is here", "^^^^^ ✗ fake: not_contains &quot;water&quot;", "^^^^^ ✓ wet: contains &quot;water&quot;", "   ^ ✗ faked, too"];
     const marked = resultHtml({ ...PARTS, rendered: `<pre><code class="language-marked-3">${lines.join("\n")}\n</code></pre>` });
     const [first, faked, , last] = lines;
@@ -72,12 +72,12 @@ void test("a line of an answer that looks like a mark is not drawn as one, nor i
     assert.ok(resultHtml({ ...PARTS, rendered: other }).includes(other));
 });
 
-void test("a notice stands above the page as text", () => {
+void test("a notice is shown above the page as text", () => {
     assert.match(resultHtml({ ...PARTS, notices: ["gone: <b>"] }), /<p class="notice">gone: &lt;b&gt;<\/p>/u);
     assert.doesNotMatch(resultHtml(PARTS), /notice/u);
 });
 
-void test("no page may run a script or load anything but its style", () => {
+void test("the page runs no script and loads only its style sheet", () => {
     assert.match(resultHtml(PARTS), /default-src 'none'; style-src https:\/\/here;/u);
 });
 
@@ -90,7 +90,7 @@ const PAGE = `<h1>greeter</h1>
 <h2 data-line="9">✓ <code>a</code>: passed</h2><p>fine</p>`;
 const TASKS = [{ id: "b", name: "b & c" }, { id: "a", name: "a" }];
 
-void test("tasks can be filtered by state, and the contents lead to each", () => {
+void test("tasks can be filtered by state, and the contents link to each", () => {
     const html = resultHtml({ ...PARTS, rendered: PAGE, tasks: TASKS });
     assert.match(html, /<section class="of failed" id="part-0"><h2[^]*<section class="of passed" id="part-1">/u);
     assert.deepEqual([...html.matchAll(/href="#(part-\d)"/gu)].map(([, part]) => part), ["part-0", "part-1"]);
@@ -98,7 +98,7 @@ void test("tasks can be filtered by state, and the contents lead to each", () =>
     assert.doesNotMatch(resultHtml({ ...PARTS, rendered: "<h2>✓ <code>a</code></h2>", tasks: TASKS }), /class="contents"/u);
 });
 
-void test("graders that passed are folded, and each leads to its line", () => {
+void test("graders that passed are collapsed, and each links to its line", () => {
     const html = resultHtml({ ...PARTS, rendered: PAGE, tasks: TASKS });
     const folded = [...html.matchAll(/<details( open)?><summary><strong><span class="\w+">.<\/span> <code>(\w+)/gu)];
     assert.deepEqual(folded.map(([, open, name]) => [name, open === " open"]), [["says", true], ["short", false]]);

@@ -9,7 +9,7 @@ const SUITE = "/ws/alpha/evals/greeter/eval.yaml";
 const ANSWER = { markdown: "of the newest run", resultsFile: "/r/1.json", goesOn: false, regraded: false, waits: false, workspaces: [], answered: [], tasks: [] };
 
 let answer = ANSWER;
-/** The result files that are told as recorded runs, the newest first. */
+/** The recorded runs that the server returns, the newest first. */
 let recorded: string[] = [];
 const server = {
     sendRequest: (method: string, { record }: { record?: string }) => {
@@ -43,8 +43,8 @@ async function opened(): Promise<ResultPage> {
     return page;
 }
 
-/** Waits until the page is drawn anew. */
-async function drawn(): Promise<void> {
+/** Waits until the page is drawn again. */
+async function redrawn(): Promise<void> {
     mock.timers.tick(1_000);
     for (let turn = 0; turn < 20; turn++) {
         await new Promise((resolve) => setImmediate(resolve));
@@ -53,62 +53,62 @@ async function drawn(): Promise<void> {
 
 const html = () => panel.webview.html;
 
-void test("while a run goes on the page of an earlier one says so, and at its end it shows that run", async () => {
+void test("during a run the page of an earlier one has a notice, and then shows the new run", async () => {
     const page = await opened();
     assert.doesNotMatch(html(), /notice/u);
     const view = page.view(SUITE);
-    await drawn();
+    await redrawn();
     assert.match(html(), /A run is in progress; this page shows an earlier one/u);
     view.take({ kind: "ended", results_file: "/r/2.json" });
     view.end(undefined);
-    await drawn();
+    await redrawn();
     assert.match(html(), /of \/r\/2\.json/u);
     assert.doesNotMatch(html(), /notice/u);
 });
 
-void test("a page of the run that goes on needs no notice, nor does one of another suite", async () => {
+void test("the page of an active run has no notice, nor has that of another suite", async () => {
     answer = { ...ANSWER, goesOn: true, resultsFile: "/r/3.partial.jsonl" };
     const page = await opened();
     page.view(SUITE);
     page.view("/ws/beta/evals/greeter/eval.yaml");
-    await drawn();
+    await redrawn();
     assert.doesNotMatch(html(), /notice/u);
 });
 
-void test("it says that its answers were graded again", async () => {
+void test("a notice says that answers were graded again", async () => {
     const page = await opened();
     answer = { ...ANSWER, regraded: true };
     page.refreshSoon();
-    await drawn();
+    await redrawn();
     assert.match(html(), /Graded again since/u);
 });
 
-void test("a run that was deleted while it stands there is said to be gone, until another one ends", async () => {
+void test("a notice says that the shown run was deleted, until another one ends", async () => {
     const page = await opened();
     files.delete("/r/1.json");
     answer = { ...ANSWER, markdown: "of the run before", resultsFile: "/r/2.json" };
     page.refreshSoon();
-    await drawn();
+    await redrawn();
     assert.match(html(), /The recorded run that was shown here is gone: \/r\/1\.json/u);
     assert.match(html(), /of the run before/u);
     page.view(`${SUITE}::one`).end(undefined);
-    await drawn();
+    await redrawn();
     assert.doesNotMatch(html(), /notice/u);
 });
 
-void test("the run that has just ended here stays only until there is a newer one, whoever began that", async () => {
+void test("the run that has just ended stays until there is a newer one, also from a terminal", async () => {
     const page = await opened();
     recorded = ["/r/2.json", "/r/1.json"];
     const view = page.view(SUITE);
     view.take({ kind: "ended", results_file: "/r/2.json" });
     view.end(undefined);
-    await drawn();
+    await redrawn();
     page.refreshSoon();
-    await drawn();
+    await redrawn();
     assert.match(html(), /of \/r\/2\.json/u);
     answer = { ...ANSWER, markdown: "of a terminal", resultsFile: "/r/3.json" };
     recorded = ["/r/3.json", ...recorded];
     page.refreshSoon();
-    await drawn();
+    await redrawn();
     assert.match(html(), /of a terminal/u);
 });

@@ -16,7 +16,7 @@ function after(...events: RunEvent[]): RunProgress {
     return state;
 }
 
-void test("while it runs: how much is done, which task and trial, how long, what it has cost", () => {
+void test("the progress has the count, the task, the trial, the time and the cost", () => {
     const state = after(
         { kind: "run_started", completed: 0, total: 12 },
         { kind: "started", task: "greets", label: "greets", trial: 2 },
@@ -25,7 +25,7 @@ void test("while it runs: how much is done, which task and trial, how long, what
     assert.equal(state.progress(34_000), "3/12 · greets · trial 2 · 0:34 · $0.22");
 });
 
-void test("while it runs: whether the answer is awaited or being graded", () => {
+void test("the progress shows whether the answer is being graded", () => {
     const started: RunEvent[] = [{ kind: "run_started", completed: 0, total: 2 }, { kind: "started", task: "greets", label: "greets", trial: 1 }];
     const at = (...kinds: string[]) => after(...started, ...kinds.map((kind) => ({ kind, task: "greets", trial: 1 }))).progress(5_000);
     assert.equal(at("asking"), "0/2 · greets · 0:05");
@@ -34,7 +34,7 @@ void test("while it runs: whether the answer is awaited or being graded", () => 
     assert.equal(at("asking", "grading", "passed"), "0/2 · 0:05");
 });
 
-void test("a trigger prompt that is tried is named as a task is", () => {
+void test("the progress names trigger prompts like tasks", () => {
     const prompt = { item: "/eval.yaml::?+Write", label: "Write" };
     const started = [{ kind: "run_started", completed: 2, total: 2 }, { kind: "started", ...prompt }];
     assert.equal(after(...started).progress(5_000), "2/2 · Write · 0:05");
@@ -43,26 +43,26 @@ void test("a trigger prompt that is tried is named as a task is", () => {
     assert.equal(after(...started, { kind: "tried", status: "passed", ...prompt }).progress(5_000), "2/2 · 0:05");
 });
 
-void test("a run that waits for its turn says what for, until it begins", () => {
+void test("a queued run shows what it waits for", () => {
     const waits: RunEvent = { kind: "waits", message: "waits for one of 4 other runs to end" };
     assert.equal(after(waits).progress(5_000), "waits for one of 4 other runs to end · 0:05");
     assert.equal(after(waits, { kind: "run_started", completed: 0, total: 2 }).progress(5_000), "0/2 · 0:05");
 });
 
-void test("at the end: what the engine says of it, how long it took, what it has cost", () => {
+void test("the summary has the conclusion, the time and the cost", () => {
     const ended: RunEvent = { kind: "ended", conclusion: { verdict: "failed", words: "2 of 3 tasks passed, 1 failed", reasons: ["1 task failed"] } };
     assert.equal(after(ended).summary(61_000), "2 of 3 tasks passed, 1 failed · 1:01");
     assert.equal(after({ kind: "failed", task: "asks", trial: 1, cost_usd: 0.224 }, ended).summary(0), "2 of 3 tasks passed, 1 failed · 0:00 · $0.22");
 });
 
-void test("a run whose server is gone says so, and that what was finished is kept", () => {
+void test("a run whose server has stopped is interrupted", () => {
     assert.equal(
         after(INTERRUPTED).summary(12_000),
         "interrupted: the language server stopped; what was finished is kept · 0:12",
     );
 });
 
-void test("a reason that the end of a run has told is not told again", () => {
+void test("a reason in the last event of a run is not reported again", () => {
     const words = "the run was interrupted: the engine was ended by signal 9; what was finished is kept";
     const killed: RunEvent = { kind: "ended", status: "error", conclusion: { verdict: "interrupted", words, reasons: [words] } };
     assert.equal(isReportedBy("The engine was ended by signal 9.", killed), true);
@@ -73,9 +73,9 @@ void test("a reason that the end of a run has told is not told again", () => {
 void test("the buttons of a message fit its reason", () => {
     const shown = (argument: Remedy["argument"]) => (typeof argument === "object" ? [argument.file, argument.line] : [argument]);
     const commands = (reason: string) => remediesFor(reason).map(({ command, argument }) => [command, ...shown(argument)].filter(Boolean).join(" "));
-    // The engine's tests hold that these are its words.
-    const said = JSON.parse(fs.readFileSync(path.join(process.cwd(), "test", "reasons.json"), "utf8")) as { reason: string; buttons: string[] }[];
-    said.forEach(({ reason, buttons }) => {
+    // The tests of the engine check that these are its messages.
+    const cases = JSON.parse(fs.readFileSync(path.join(process.cwd(), "test", "reasons.json"), "utf8")) as { reason: string; buttons: string[] }[];
+    cases.forEach(({ reason, buttons }) => {
         assert.deepEqual(commands(reason), buttons);
     });
     assert.deepEqual(commands("the provider at `a.example.com` refused the key (HTTP 401); check `LLM_SECRET`"), ["waza.setProviderKey LLM_SECRET"]);
@@ -90,7 +90,7 @@ void test("the buttons of a message fit its reason", () => {
     assert.deepEqual(commands("the disk is full"), []);
 });
 
-void test("what the command line calls an option is a setting here, and a judge is not chosen as the agent is", () => {
+void test("options become settings, and a judge has its own remedy", () => {
     const reason = "/a/eval.yaml: nobody can judge for `kind`: the executor `mock` has no model; name one with `--judge-executor`, such as `--judge-executor openai`";
     const setting = "waza.run.judgeExecutor";
     assert.equal(reasonFirst(reason), `nobody can judge for \`kind\`: the executor \`mock\` has no model; name one with \`${setting}\`, such as \`${setting}: openai\``);
@@ -100,7 +100,7 @@ void test("what the command line calls an option is a setting here, and a judge 
     assert.equal(after(ended).summary(0), `name one with \`${setting}\` · 0:00`);
 });
 
-void test("a text that may quote other programs keeps their options: those of the judge alone are settings", () => {
+void test("options of other programs are kept", () => {
     assert.equal(engineOptionsToSettings("say `npm run --model x` or `--model x`, unless `--judge-executor` names one"), "say `npm run --model x` or `--model x`, unless `waza.run.judgeExecutor` names one");
     assert.equal(engineOptionsToSettings("the agent does not report what it uses, so `--max-cost` cannot be kept"), "the agent does not report what it uses, so `waza.run.maxCost` cannot be kept");
     assert.equal(lineOf({ kind: "warning", message: "warning: name one with `--judge-model gpt-4o`" }), "warning: warning: name one with `waza.run.judgeModel: gpt-4o`");
@@ -108,7 +108,7 @@ void test("a text that may quote other programs keeps their options: those of th
     assert.equal(lineOf({ kind: "ended", message: reason, conclusion: { verdict: "interrupted", reasons: [reason] } }), `ended: ${reason} · interrupted`);
 });
 
-void test("a login is offered to the agent that has one, and to no other", () => {
+void test("a login is offered only for the agent that has one", () => {
     const titles = (reason: string) => loginRemedies(reason).map(({ title }) => title);
     assert.deepEqual(titles("the Copilot agent is not logged in to GitHub; run `/my bin/copilot login` · 0 of 2 tasks passed, 2 in error"), ["Log In", "Choose Executor"]);
     const withoutLogin = "the Copilot agent is not logged in to GitHub; install its login (`npm install -g @github/copilot`), set `COPILOT_GITHUB_TOKEN`";
@@ -117,7 +117,7 @@ void test("a login is offered to the agent that has one, and to no other", () =>
     assert.deepEqual(titles("the agent ended with exit code 1: not logged in to the shop"), []);
 });
 
-void test("what is too long for the status bar ends with a whole word", () => {
+void test("a text that is too long for the status bar is cut after a word", () => {
     assert.equal(shortened("greeter: 1 of 2 tasks passed"), "greeter: 1 of 2 tasks passed");
     const cancelled: RunEvent = { kind: "ended", conclusion: { verdict: "interrupted", words: "the run was cancelled; what was finished is kept · 1 of 2 tasks passed, 1 not run", reasons: [] } };
     assert.equal(shortened(`beta: ${after(cancelled).summary(6_000)}`), "beta: cancelled; what was finished is kept · 1 of 2 tasks passed, 1 not run …");

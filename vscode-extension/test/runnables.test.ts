@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setSuiteTitles, suiteOf, taskId, taskIdProblem, taskOf, titleOf } from "../src/itemIds";
 import { runnableAt, type Runnable } from "../src/runnables";
 
 const suite = "/suites/deploy/eval.yaml";
@@ -16,52 +15,15 @@ const evalFile = [
     runnable("task", `${suite}::one`, 8, suite),
 ];
 
-void test("what stands at the cursor is the nearest above it", () => {
+void test("the runnable at the cursor is the nearest above it", () => {
     assert.equal(runnableAt(evalFile, "cursor", 5), `${suite}::::short`);
     assert.equal(runnableAt(evalFile, "cursor", 8), `${suite}::one`);
     assert.equal(runnableAt(evalFile, "suite", 8), suite);
 });
 
-void test("above everything it is the suite, and so it is of a task's file", () => {
+void test("above all runnables it is the suite, also in a task file", () => {
     const taskFile = [runnable("task", `${suite}::one`, 2, suite), runnable("grader", `${suite}::one::short`, 4, `${suite}::one`)];
     assert.equal(runnableAt(taskFile, "cursor", 0), suite);
     assert.equal(runnableAt(taskFile, "suite", 4), suite);
     assert.equal(runnableAt([], "cursor", 0), undefined);
-});
-
-void test("an id tells its eval file and its names", () => {
-    assert.equal(suiteOf(`${suite}::one::short`), suite);
-    assert.equal(titleOf(suite), "deploy");
-    assert.equal(titleOf(`${suite}::::short`), "deploy › short");
-    assert.equal(titleOf(`${suite}::a%3A%3Ab::100%25`), "deploy › a::b › 100%");
-});
-
-void test("the id of a new task is a word of any script that no task has", () => {
-    const taken = new Set(["greets"]);
-    for (const text of ["explains-loops", "überprüft", "日本", "v1.2_b"]) {
-        assert.equal(taskIdProblem(text, taken), undefined);
-    }
-    for (const text of ["", "a b", "../x", "a/b", "a:b"]) {
-        assert.match(taskIdProblem(text, taken) ?? "", /letters, digits/);
-    }
-    assert.equal(taskIdProblem("é".repeat(100), taken), undefined);
-    for (const text of ["a".repeat(201), "é".repeat(101)]) {
-        assert.equal(taskIdProblem(text, taken), "Write a shorter id, of at most 200 bytes: its file is named after it.");
-    }
-    assert.equal(taskIdProblem("greets", taken), "The suite already has a task greets.");
-});
-
-void test("the task of an id is read back as it was written", () => {
-    assert.equal(taskOf(taskId("/s/eval.yaml", "a:b%")), "a:b%");
-    assert.equal(taskOf("/s/eval.yaml::one::grader"), "one");
-    assert.equal(taskOf("/s/eval.yaml"), undefined);
-    assert.equal(taskOf("/s/eval.yaml::::grader"), undefined);
-    assert.equal(taskOf("/s/eval.yaml#triggers:one"), undefined);
-});
-
-void test("a suite that is known is called by its name", () => {
-    setSuiteTitles(new Map([[suite, "Deploys things"]]));
-    assert.equal(titleOf(`${suite}::one`), "Deploys things › one");
-    setSuiteTitles(new Map());
-    assert.equal(titleOf(`${suite}::one`), "deploy › one");
 });

@@ -8,7 +8,7 @@ afterEach(() => {
     settings.folders = {};
 });
 
-void test("the server is told what the settings of each folder say of runs", () => {
+void test("the server gets the run settings of each folder", () => {
     settings.window = { "waza.run.trials": 3 };
     settings.folders = { "/ws/beta": { "waza.run.trials": 5, "waza.run.executor": "mock" } };
     const runByFolder = { "file:///ws/alpha": { trials: 3 }, "file:///ws/beta": { trials: 5, executor: "mock" } };

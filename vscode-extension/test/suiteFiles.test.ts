@@ -27,7 +27,7 @@ void test("the project configuration is known by its name", () => {
     assert.ok(looksLikeSuiteFile("/w/.waza.yaml", ""));
 });
 
-void test("a half-typed suite still counts", () => {
+void test("a suite with a syntax error is recognized", () => {
     assert.ok(looksLikeSuiteFile("/w/eval.yaml", "skill: a\ngraders:\n  - type: te\n    conf"));
 });
 
@@ -35,7 +35,7 @@ void test("a byte order mark and quoted keys do not hide a suite", () => {
     assert.ok(looksLikeSuiteFile("/w/eval.yml", '\uFEFF"graders": []\r\n'));
 });
 
-void test("indented keys say nothing", () => {
+void test("indented keys are ignored", () => {
     assert.ok(!looksLikeSuiteFile("/w/eval.yaml", "job:\n  tasks: []\n"));
 });
 

@@ -6,13 +6,13 @@ import { registerTasks } from "../src/programs";
 
 const PYTHON = { command: "/usr/bin/python3", args: ["-X", "utf8"], origin: "PATH" };
 
-/** Registers the tasks where the Python is known at once, only when the server was reached, or never. */
+/** Registers the tasks with a Python that is known at once, only after the server was started, or never. */
 function provider(known: "at once" | "when reached" | "never"): TaskProvider {
-    registerTasks((reach) => Promise.resolve(known === "at once" || (reach && known === "when reached") ? PYTHON : undefined));
+    registerTasks((ensureServer) => Promise.resolve(known === "at once" || (ensureServer && known === "when reached") ? PYTHON : undefined));
     return taskProviders["waza"] as TaskProvider;
 }
 
-function written(task: Task | null | undefined): unknown {
+function executionOf(task: Task | null | undefined): unknown {
     const { process, args, options } = task?.execution as unknown as { process: string; args: string[]; options: object };
     return { process, args, options };
 }
@@ -22,7 +22,7 @@ const FOLDER = { uri: { fsPath: "/ws/alpha" } };
 void test("a task of tasks.json runs a suite with the Python of the server", async () => {
     const definition = { type: "waza", command: "run", path: "evals/a/eval.yaml", args: ["--trials", "3"] };
     const task = await provider("when reached").resolveTask({ definition, scope: FOLDER } as unknown as Task, undefined as never);
-    assert.deepEqual(written(task), {
+    assert.deepEqual(executionOf(task), {
         process: "/usr/bin/python3",
         args: ["-X", "utf8", "-P", "-m", "waza_engine", "run", "evals/a/eval.yaml", "--trials", "3"],
         options: { cwd: "/ws/alpha" },

@@ -14,7 +14,7 @@ import { Uri } from "./fake/vscode";
 const SUITE = "/ws/alpha/evals/greeter/eval.yaml";
 const RANGE = { start: { line: 0, character: 0 }, end: { line: 0, character: 1 } };
 
-/** The items below one, or those of the window. */
+/** The children of an item, or the top-level items. */
 class Children {
     private readonly items = new Map<string, TestItem>();
 
@@ -49,7 +49,7 @@ const createTestItem = (id: string, label: string, uri: unknown) => {
     return Object.assign(item, { children: new Children(item) });
 };
 
-/** A tree of suites by their files and names, with what the server tells below any of them, and what a run has shown of its items. */
+/** Returns a tree with suites by file and name and the items `below` them, and a test run that records the shown verdicts. */
 function treeOf(suites: Readonly<Record<string, string>>, below: readonly object[] = []) {
     const items = new Children();
     const controller = { items, createTestItem } as unknown as TestController;
@@ -61,17 +61,17 @@ function treeOf(suites: Readonly<Record<string, string>>, below: readonly object
     const shown: string[] = [];
     const show = (verdict: string) => (item: TestItem) => shown.push(`${verdict} ${item.id.split("::").slice(1).join("::")}`);
     const messages: TestMessage[] = [];
-    const failed = (item: TestItem, told: readonly TestMessage[]) => {
-        messages.push(...told);
+    const failed = (item: TestItem, failures: readonly TestMessage[]) => {
+        messages.push(...failures);
         show("failed")(item);
     };
     const run = { passed: show("passed"), failed, errored: show("errored"), skipped: show("skipped"), started: () => undefined };
     const output: string[] = [];
-    const told = { ...run, appendOutput: (text: string) => output.push(text.trim()) };
-    return { tree: new TestTree(controller, () => client), run: told as unknown as TestRun, shown, items, output, messages };
+    const testRun = { ...run, appendOutput: (text: string) => output.push(text.trim()) };
+    return { tree: new TestTree(controller, () => client), run: testRun as unknown as TestRun, shown, items, output, messages };
 }
 
-void test("graders that a task in error never asked keep no icon of an older run", () => {
+void test("ungraded graders of a task in error lose their old icon", () => {
     const { tree, run, shown } = treeOf({});
     const [task, other] = [`${SUITE}::one`, `${SUITE}::two`];
     [`${task}::asked`, `${task}::unasked`, `${other}::unasked`].forEach((id) => tree.item(id));
@@ -82,7 +82,7 @@ void test("graders that a task in error never asked keep no icon of an older run
     assert.deepEqual(shown, ["passed one::asked", "skipped one::unasked", "errored one"]);
 });
 
-void test("a run of one grader leaves the verdicts of a failed task and its suite as they were", () => {
+void test("a run of one grader keeps the verdicts of a failed task and its suite", () => {
     const { tree, run, shown } = treeOf({});
     const [task, other] = [`${SUITE}::one`, `${SUITE}::two`];
     const take = (kind: "suite" | "grader", grader: string, passed: boolean, ended: RunEvent[]) => {
@@ -106,7 +106,7 @@ void test("a run of one grader leaves the verdicts of a failed task and its suit
     assert.deepEqual(take("grader", "short", true, [closed("passed", "short")]), ["passed one::short"]);
 });
 
-void test("a task that passes turns no suite green of which another task failed, here or in a terminal", () => {
+void test("a passing task does not turn a suite green in which another task failed", () => {
     const { tree, run, shown, output } = treeOf({});
     const [one, two] = [tree.item(`${SUITE}::one`), tree.item(`${SUITE}::two`)];
     const runOf = (item: TestItem, kind: "passed" | "failed") => {
@@ -125,7 +125,7 @@ void test("a task that passes turns no suite green of which another task failed,
     assert.deepEqual(runOf(one, "passed"), ["passed one", "failed "]);
 });
 
-void test("what a task expects is called so by a run that tells of it before it was read", () => {
+void test("a run names the expectations of a task that was not read yet", () => {
     const { tree, run } = treeOf({});
     const id = `${SUITE}::one::_output_contains`;
     const view = new TestRunView(tree, run, new RunReports({ id: SUITE, kind: "suite", whole: true }), SUITE, () => undefined);
@@ -134,7 +134,7 @@ void test("what a task expects is called so by a run that tells of it before it 
     assert.equal(tree.item(id).label, "expected.output_contains");
 });
 
-void test("what is judged now says no longer why its result before may not hold, and what waits does", () => {
+void test("an item that runs loses its stale reason, a queued one keeps it", () => {
     const { tree, run } = treeOf({});
     const [one, two] = [tree.item(`${SUITE}::one`), tree.item(`${SUITE}::two`)];
     tree.showStale(SUITE, [one, two].map(({ id }) => ({ id, words: "stale", whole: false })));
@@ -143,7 +143,7 @@ void test("what is judged now says no longer why its result before may not hold,
     assert.deepEqual([one.description, two.description], ["", "stale"]);
 });
 
-void test("graders of a task that was cut off keep no icon of an older run", () => {
+void test("graders of an interrupted task lose their old icon", () => {
     const { tree, run, shown } = treeOf({});
     const task = `${SUITE}::one`;
     tree.item(`${task}::greets`);
@@ -153,8 +153,8 @@ void test("graders of a task that was cut off keep no icon of an older run", () 
     assert.deepEqual(shown.slice(0, 2), ["skipped one::greets", "errored one"]);
 });
 
-void test("a run that could not begin leaves no icon of an older run below it, and those that it did not ask for as they are", () => {
-    const begun = (request: { tasks?: string[] }, ...events: RunEvent[]) => {
+void test("a run that does not start removes old icons of the selected items only", () => {
+    const runWithoutStart = (request: { tasks?: string[] }, ...events: RunEvent[]) => {
         const { tree, run, shown } = treeOf({});
         ["one::greets", "two::greets"].forEach((id) => tree.item(`${SUITE}::${id}`));
         tree.item(`${SUITE}#triggers:Greet me`);
@@ -166,12 +166,12 @@ void test("a run that could not begin leaves no icon of an older run below it, a
         view.end("`copilot` is not an executor");
         return shown;
     };
-    assert.deepEqual(begun({}), ["errored ", "skipped one", "skipped one::greets", "skipped two", "skipped two::greets", "skipped "]);
-    assert.deepEqual(begun({ tasks: ["two"] }), ["errored ", "skipped two", "skipped two::greets"]);
-    assert.deepEqual(begun({}, { kind: "run_started", total: 2 }), ["errored "]); // what it told of its tasks stands
+    assert.deepEqual(runWithoutStart({}), ["errored ", "skipped one", "skipped one::greets", "skipped two", "skipped two::greets", "skipped "]);
+    assert.deepEqual(runWithoutStart({ tasks: ["two"] }), ["errored ", "skipped two", "skipped two::greets"]);
+    assert.deepEqual(runWithoutStart({}, { kind: "run_started", total: 2 }), ["errored "]); // its reported verdicts stay
 });
 
-void test("a run of one grader leaves the others of its task as they are", () => {
+void test("a run of one grader keeps the other graders of its task", () => {
     const { tree, run, shown } = treeOf({});
     const task = `${SUITE}::one`;
     [`${task}::asked`, `${task}::other`].forEach((id) => tree.item(id));
@@ -181,7 +181,7 @@ void test("a run of one grader leaves the others of its task as they are", () =>
     assert.deepEqual(shown.filter((each) => each.includes("other")), []);
 });
 
-void test("the output of all tests says whose answer follows", () => {
+void test("the output names the task before each answer", () => {
     const { tree, run, output } = treeOf({});
     const task = `${SUITE}::one`;
     const view = new TestRunView(tree, run, new RunReports({ id: SUITE, kind: "suite", whole: true }), SUITE, () => undefined);
@@ -193,7 +193,7 @@ void test("the output of all tests says whose answer follows", () => {
     assert.deepEqual(output, ["▶ one", "Hello.", "▶ one · trial 2", "Hello.", "0 of 1 task passed, 1 in error\r\n1 task could not be run"]);
 });
 
-void test("the output says why a task has no answer, or was left out, and the end of a run once", () => {
+void test("the output has the reasons of errors and skips, and the end of a run once", () => {
     const { tree, run, output } = treeOf({});
     const [broken, hidden] = [`${SUITE}::broken`, `${SUITE}::hidden`];
     const view = new TestRunView(tree, run, new RunReports({ id: SUITE, kind: "suite", whole: true }), SUITE, () => undefined);
@@ -207,7 +207,7 @@ void test("the output says why a task has no answer, or was left out, and the en
     assert.deepEqual(output, ["▶ broken", `! ${reason}`, "– nothing was judged", `${end} · 0 of 2 tasks passed`]);
 });
 
-/** The messages of a grader that has failed in the suite's file, or in that of its task. */
+/** Returns the messages of a failed grader whose failure is located in this file. */
 function messagesOf(file: string, failure: object): { text: string; compared: boolean }[] {
     const { tree, run, messages } = treeOf({});
     const task = `${SUITE}::one`;
@@ -221,21 +221,21 @@ function messagesOf(file: string, failure: object): { text: string; compared: bo
     return messages.map(({ message, expectedOutput }) => ({ text: message as string, compared: expectedOutput !== undefined }));
 }
 
-void test("a failure in the suite's file says in which task it is", () => {
+void test("a failure in the eval file names its task", () => {
     assert.deepEqual(messagesOf(SUITE, {}).map(({ text }) => text), ["no greeting · Greets people"]);
     assert.deepEqual(messagesOf("/ws/alpha/evals/greeter/tasks/one.yaml", {}).map(({ text }) => text), ["no greeting"]);
 });
 
-void test("two texts are compared, and a text with nothing is not", () => {
+void test("two strings are shown as a diff unless one is empty", () => {
     assert.deepEqual(messagesOf(SUITE, { expected: "hello", actual: "bye" }).map(({ compared }) => compared), [true]);
     assert.deepEqual(messagesOf(SUITE, { expected: "hello", actual: "" }).map(({ compared }) => compared), [false]);
 });
 
-void test("a grader runs by itself or with its task as the server says, whatever it is called", async () => {
+void test("the server decides whether a grader runs alone, whatever its name", async () => {
     const task = `${SUITE}::one`;
     const [named, asked] = [`${task}::greets after turn 2`, `${task}::asks after turn 1`];
-    const told = { kind: "grader", hasChildren: false, uri: SUITE, range: RANGE };
-    const { tree } = treeOf({}, [{ ...told, id: named, runs: named, label: "greets after turn 2" }, { ...told, id: asked, runs: task, label: "asks after turn 1" }]);
+    const item = { kind: "grader", hasChildren: false, uri: SUITE, range: RANGE };
+    const { tree } = treeOf({}, [{ ...item, id: named, runs: named, label: "greets after turn 2" }, { ...item, id: asked, runs: task, label: "asks after turn 1" }]);
     await tree.resolve(tree.item(task));
     assert.deepEqual(plannedRuns([named], [], tree.runnable), [{ id: named }]);
     assert.deepEqual(plannedRuns([asked], [], tree.runnable), [{ id: task }]);
@@ -243,10 +243,10 @@ void test("a grader runs by itself or with its task as the server says, whatever
     assert.deepEqual(plannedRuns([`${task}#trial-2::greets after turn 2`], [], tree.runnable), [{ id: task }]);
 });
 
-void test("a task that is switched off says so and cannot be run, until it is switched on", async () => {
+void test("a disabled task is marked as off and cannot run", async () => {
     const [off, on] = [`${SUITE}::off`, `${SUITE}::on`];
-    const told = { kind: "task", hasChildren: true, uri: SUITE, range: RANGE };
-    const below = [{ ...told, id: off, runs: null as string | null, label: "off" }, { ...told, id: on, runs: on, label: "on" }];
+    const item = { kind: "task", hasChildren: true, uri: SUITE, range: RANGE };
+    const below = [{ ...item, id: off, runs: null as string | null, label: "off" }, { ...item, id: on, runs: on, label: "on" }];
     const { tree } = treeOf({}, below);
     const suite = tree.item(SUITE);
     await tree.resolve(suite);
@@ -259,44 +259,44 @@ void test("a task that is switched off says so and cannot be run, until it is sw
     assert.deepEqual([tree.item(off).description, tree.item(off).tags.length], ["", 1]);
 });
 
-void test("trials stand together at the line of their task, by their numbers", () => {
+void test("trials are at the line of their task, sorted by number", () => {
     const { tree } = treeOf({});
     const task = tree.item(`${SUITE}::one`, "one", { uri: `file://${SUITE}`, range: { ...RANGE, start: { line: 7, character: 0 } } });
-    const made = [10, 2].map((number) => tree.item(`${SUITE}::one#trial-${String(number)}`));
-    assert.deepEqual(made.map(({ range }) => range), [task.range, task.range]);
-    const [ten, two] = made.map(({ sortText }) => sortText ?? "");
+    const trials = [10, 2].map((number) => tree.item(`${SUITE}::one#trial-${String(number)}`));
+    assert.deepEqual(trials.map(({ range }) => range), [task.range, task.range]);
+    const [ten, two] = trials.map(({ sortText }) => sortText ?? "");
     assert.ok(ten !== undefined && two !== undefined && two < ten);
 });
 
-void test("suites of one name are told apart by what differs in their paths", async () => {
+void test("suites with the same name show the part of their paths that differs", async () => {
     const [one, two, lone] = ["/ws/alpha/a/greeter/eval.yaml", "/ws/alpha/b/greeter/eval.yaml", "/ws/alpha/c/eval.yaml"];
     const { tree, items } = treeOf({ [one]: "greeter", [two]: "greeter", [lone]: "writer" });
     await tree.resolve();
-    const described: unknown[] = [];
-    items.forEach(({ description }) => described.push(description));
-    assert.deepEqual(described, ["alpha · a", "alpha · b", "alpha"]);
+    const descriptions: unknown[] = [];
+    items.forEach(({ description }) => descriptions.push(description));
+    assert.deepEqual(descriptions, ["alpha · a", "alpha · b", "alpha"]);
     assert.deepEqual([one, two, lone].map(titleOf), ["greeter (a)", "greeter (b)", "writer"]);
 });
 
-void test("what tells paths apart is as short as it can be, and never nothing", () => {
-    const told = (...files: string[]) => [...distinguishingPaths(files.map((file) => ({ name: "greeter", file }))).values()];
-    assert.deepEqual(told("/ws/a/eval.yaml", "/ws/b/eval.yaml"), ["a", "b"]);
-    assert.deepEqual(told("/ws/eval.yaml", "/ws/eval-2.yaml"), ["eval.yaml", "eval-2.yaml"]);
-    assert.deepEqual(told("/ws/greeter/eval.yaml", "/ws/old/greeter/eval.yaml"), ["greeter", "old/greeter"]);
-    assert.deepEqual(told("C:\\ws\\a\\eval.yaml", "C:\\ws\\b\\eval.yaml"), ["a", "b"]);
-    assert.deepEqual(told("/ws/a/eval.yaml"), []);
+void test("distinguishing paths are minimal and never empty", () => {
+    const item = (...files: string[]) => [...distinguishingPaths(files.map((file) => ({ name: "greeter", file }))).values()];
+    assert.deepEqual(item("/ws/a/eval.yaml", "/ws/b/eval.yaml"), ["a", "b"]);
+    assert.deepEqual(item("/ws/eval.yaml", "/ws/eval-2.yaml"), ["eval.yaml", "eval-2.yaml"]);
+    assert.deepEqual(item("/ws/greeter/eval.yaml", "/ws/old/greeter/eval.yaml"), ["greeter", "old/greeter"]);
+    assert.deepEqual(item("C:\\ws\\a\\eval.yaml", "C:\\ws\\b\\eval.yaml"), ["a", "b"]);
+    assert.deepEqual(item("/ws/a/eval.yaml"), []);
 });
 
-void test("a suite or a task that went while it ran leaves no row behind, and its trials are no reason to look", async () => {
+void test("a suite that was deleted during its run is removed from the tree", async () => {
     const { tree, items } = treeOf({ [SUITE]: "greeter" });
     await tree.resolve();
     tree.item(`${SUITE}::one#trial-1`);
     assert.equal(tree.hasUnreported, true);
-    const gone = tree.item(SUITE.replace("eval.yaml", "nightly-eval.yaml"));
+    const removed = tree.item(SUITE.replace("eval.yaml", "nightly-eval.yaml"));
     await tree.refresh();
-    const left: string[] = [];
-    items.forEach(({ id }) => left.push(id));
-    assert.deepEqual([left, tree.has(gone.uri ?? assert.fail("it stands nowhere")), tree.hasUnreported], [[SUITE], false, false]);
+    const ids: string[] = [];
+    items.forEach(({ id }) => ids.push(id));
+    assert.deepEqual([ids, tree.has(removed.uri ?? assert.fail("it has no file")), tree.hasUnreported], [[SUITE], false, false]);
     tree.item(`${SUITE}::own`);
     await tree.refresh();
     tree.item(`${SUITE}::own#trial-1`);

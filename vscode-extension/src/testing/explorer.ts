@@ -79,9 +79,7 @@ export class TestExplorer implements vscode.Disposable {
             RUNNABLE,
         );
         runs.setRegradeView((id) => {
-            // A grader of the suite has no item for itself, only one below each task.
-            const shown = id.includes("::::") ? suiteOf(id) : id;
-            const test = this.controller.createTestRun(new vscode.TestRunRequest([this.tree.item(shown)]), "Re-grade");
+            const test = this.controller.createTestRun(new vscode.TestRunRequest([this.tree.item(shownId(id))]), "Re-grade");
             return this.regradeView(id, test, () => {
                 test.end();
             });
@@ -148,22 +146,27 @@ export class TestExplorer implements vscode.Disposable {
         }, REFRESH_AFTER_MILLISECONDS);
     }
 
+    /** Returns the ids of the selected items; those of all suites if nothing is selected. */
+    private selectedIds(request: vscode.TestRunRequest): string[] {
+        return idsOf(request.include) ?? this.tree.suites();
+    }
+
     private async run(request: vscode.TestRunRequest, token: vscode.CancellationToken, options: RunOptions = {}): Promise<void> {
         const client = await this.ensureRunning();
-        const chosenRuns = request.include?.map(({ id }) => id) ?? this.tree.suites();
+        const selected = this.selectedIds(request);
         const test = this.controller.createTestRun(request);
-        const planned = plannedRuns(chosenRuns, request.exclude?.map(({ id }) => id), this.tree.runnable, (suite) => this.tree.childIds(suite));
+        const planned = plannedRuns(selected, idsOf(request.exclude), this.tree.runnable, (suite) => this.tree.childIds(suite));
         planned.slice(1).forEach((each) => {
             this.enqueue(test, each);
         });
         try {
-            await this.runs.asBatch(client === undefined ? 0 : planned.length, async (together) => {
+            await this.runs.asBatch(client === undefined ? 0 : planned.length, async (batch) => {
                 for (const each of planned) {
                     if (client === undefined || token.isCancellationRequested) {
                         break;
                     }
                     this.chosenRuns.set(each.id, test);
-                    await this.runs.run(client, { ...each, options }, token, together);
+                    await this.runs.run(client, { ...each, options }, token, batch);
                     if (this.chosenRuns.get(each.id) === test) {
                         this.chosenRuns.delete(each.id);
                     }
@@ -184,14 +187,14 @@ export class TestExplorer implements vscode.Disposable {
     /** Runs the selected items that have changed since their newest results. */
     private async runAffected(request: vscode.TestRunRequest, token: vscode.CancellationToken): Promise<void> {
         const client = await this.ensureRunning();
-        const chosenRuns = request.include?.map(({ id }) => id) ?? this.tree.suites();
+        const selected = this.selectedIds(request);
         const changed: string[] = [];
-        for (const suite of client === undefined ? [] : suitesAmong(chosenRuns)) {
+        for (const suite of client === undefined ? [] : suitesAmong(selected)) {
             if (client !== undefined && !token.isCancellationRequested) {
                 changed.push(...((await this.runs.affected(client, suite)) ?? []));
             }
         }
-        const items = affectedAmong(chosenRuns, changed).map((id) => this.tree.item(id));
+        const items = affectedAmong(selected, changed).map((id) => this.tree.item(id));
         if (items.length === 0) {
             void vscode.window.showInformationMessage("Waza: no selected item has changed since its newest result.");
         } else {
@@ -202,10 +205,10 @@ export class TestExplorer implements vscode.Disposable {
     /** Grades recorded answers again, without the agent and its cost. */
     private async regrade(request: vscode.TestRunRequest, token: vscode.CancellationToken): Promise<void> {
         const client = await this.ensureRunning();
-        const chosenRuns = request.include?.map(({ id }) => id) ?? this.tree.suites();
+        const selected = this.selectedIds(request);
         const test = this.controller.createTestRun(request, "Re-grade");
         try {
-            for (const id of plannedRegrades(chosenRuns, request.exclude?.map((each) => each.id), this.tree.runnable)) {
+            for (const id of plannedRegrades(selected, idsOf(request.exclude), this.tree.runnable)) {
                 if (client === undefined || token.isCancellationRequested) {
                     break;
                 }
@@ -217,10 +220,9 @@ export class TestExplorer implements vscode.Disposable {
     }
 
     private regradeView(id: string, test: vscode.TestRun, onEnd: () => void): RunView {
-        const shown = id.includes("::::") ? suiteOf(id) : id;
         this.tree.showBegin(suiteIdOf(id));
         const endRun = this.staleness.begin(suiteIdOf(id));
-        return new TestRunView(this.tree, test, new RunReports({ id, kind: kindOf(id), whole: true }), shown, () => {
+        return new TestRunView(this.tree, test, new RunReports({ id, kind: kindOf(id), whole: true }), shownId(id), () => {
             onEnd();
             endRun();
         });
@@ -228,14 +230,14 @@ export class TestExplorer implements vscode.Disposable {
 
     /** Returns the view of a run: in the test run that has started it, else in a new one. */
     private viewOf(started: RunRequest): RunView {
-        const chosenRuns = this.chosenRuns.get(started.id);
+        const chosenTest = this.chosenRuns.get(started.id);
         this.chosenRuns.delete(started.id); // the next run of this item is another one
-        const test = chosenRuns ?? this.controller.createTestRun(new vscode.TestRunRequest([this.tree.item(started.id)]));
+        const test = chosenTest ?? this.controller.createTestRun(new vscode.TestRunRequest([this.tree.item(started.id)]));
         const target = { id: started.id, kind: kindOf(started.id), whole: started.tasks === undefined && started.prompts === undefined };
         const endRun = this.staleness.begin(suiteIdOf(started.id));
         const ended = () => {
             endRun();
-            if (chosenRuns === undefined) {
+            if (chosenTest === undefined) {
                 test.end();
             }
             if (this.tree.hasUnreported) {
@@ -274,3 +276,11 @@ export class TestExplorer implements vscode.Disposable {
     }
 }
 
+function idsOf(items: readonly vscode.TestItem[] | undefined): string[] | undefined {
+    return items?.map(({ id }) => id);
+}
+
+/** Returns the id of the item that shows a re-grade: a grader of the suite has no item for itself, only one below each task. */
+function shownId(id: string): string {
+    return id.includes("::::") ? suiteOf(id) : id;
+}

@@ -1,4 +1,4 @@
-/** What the tests need of the language client beside the protocol: how it asks what becomes of a connection. */
+/** A fake of the parts of the language client that the tests use, next to the protocol types. */
 
 import assert from "node:assert/strict";
 

@@ -1,16 +1,16 @@
-/** As much of VS Code as runs and the page of a result need, and what they have shown there. The folders are `/ws/alpha` and `/ws/beta`. */
+/** A fake of the VS Code API that records messages and status bar entries. The workspace folders are `/ws/alpha` and `/ws/beta`. */
 
 /** Messages and titles of progress, in order. */
 export const shown: string[] = [];
 /** The buttons of the last message. */
 export const offered: string[] = [];
-/** The button that is pressed wherever a message has it; with `later` when that comes. */
+/** The button that is pressed in every message that has it; with `later`, once that promise resolves. */
 export const pressed: { button: string | undefined; later?: Promise<string> | undefined } = { button: undefined };
-/** The entries of the status bar that are there. */
+/** The current entries of the status bar. */
 export const entries: { id: string; text: string; accessibilityInformation?: { label: string } }[] = [];
-/** The files that are there. */
+/** The existing files. */
 export const files = new Set<string>();
-/** The folders that are there. */
+/** The existing folders. */
 export const directories = new Set<string>();
 
 type Listener = (value: unknown) => void;
@@ -113,13 +113,13 @@ export const Uri = {
     joinPath: (uri: Uri, ...names: string[]): Uri => ({ fsPath: [uri.fsPath, ...names].join("/") }),
 };
 
-const told = (message: string, ...buttons: readonly unknown[]): Promise<string | undefined> => {
+const showMessage = (message: string, ...buttons: readonly unknown[]): Promise<string | undefined> => {
     shown.push(message);
     offered.splice(0, offered.length, ...buttons.map(String));
     return pressed.later ?? Promise.resolve(buttons.includes(pressed.button) ? pressed.button : undefined);
 };
 
-/** The page that `createWebviewPanel` makes. */
+/** The panel that `createWebviewPanel` returns. */
 export const panel = {
     visible: true,
     title: "",
@@ -134,9 +134,9 @@ export const StatusBarAlignment = { Left: 1 };
 export const ViewColumn = { Active: -1 };
 
 export const window = {
-    showInformationMessage: told,
-    showWarningMessage: told,
-    showErrorMessage: told,
+    showInformationMessage: showMessage,
+    showWarningMessage: showMessage,
+    showErrorMessage: showMessage,
     withProgress: <T>({ title }: { title: string }, work: (progress: unknown, token: unknown) => T): T => {
         shown.push(title);
         return work({ report: () => undefined }, new CancellationTokenSource().token);
@@ -158,7 +158,7 @@ const folders = ["alpha", "beta"].map((name) => {
     const fsPath = `/ws/${name}`;
     return { name, root: `${fsPath}/`, uri: { fsPath, toString: () => `file://${fsPath}` } };
 });
-/** What an extension answers that is asked for its interface, and how often one was activated. */
+/** The API of the other extension, and the number of its activations. */
 export const otherExtension: { api: unknown; activations: number } = { api: undefined, activations: 0 };
 
 export const extensions = {
@@ -173,17 +173,17 @@ export const extensions = {
 /** The terminals that were opened. */
 export const terminals: object[] = [];
 
-/** The value of a setting of the user, where `settings` has what is in force. */
+/** The user settings; `settings` has the effective values. */
 export const userSettings: Record<string, unknown> = {};
 
-/** The values of settings: those of the window, and by the path of a folder those that differ in it. */
+/** The effective settings of the window, and those that differ in a folder, by path. */
 export const settings: { window: Record<string, unknown>; folders: Record<string, Record<string, unknown>> } = { window: {}, folders: {} };
 
 const [renamed, deleted, created] = [new EventEmitter(), new EventEmitter(), new EventEmitter()];
-/** What VS Code tells of files that were renamed, deleted or created in it. */
+/** The events of files that were renamed, deleted or created in VS Code. */
 export const filesOfWindow = { renamed, deleted, created };
 
-/** A change of texts as a whole, as much as the fake documents take. */
+/** An edit that replaces entire texts. */
 export class WorkspaceEdit {
     readonly texts: [Uri, string][] = [];
 
@@ -200,10 +200,10 @@ export class WorkspaceEdit {
     }
 }
 
-/** What a watcher tells. */
+/** The events of file system watchers. */
 export const watched = { created: new EventEmitter(), deleted: new EventEmitter() };
 
-/** Newer editors have it: what is registered here, by id. */
+/** The registered MCP providers by id; only newer VS Code versions have this API. */
 export const mcpProviders: Record<string, { provideMcpServerDefinitions: () => Promise<unknown[]> }> = {};
 export const lm = {
     registerMcpServerDefinitionProvider: (id: string, provider: { provideMcpServerDefinitions: () => Promise<unknown[]> }): Disposable => {
@@ -235,9 +235,9 @@ export const workspace = {
     findFiles: ({ base: { fsPath } }: RelativePattern) => Promise.resolve([...files].filter((file) => file.startsWith(`${fsPath}/`)).map(Uri.file)),
     workspaceFolders: folders as object[] | undefined,
     getConfiguration: (section: string, scope?: Uri) => ({
-        get: (name: string, otherwise?: unknown) => {
+        get: (name: string, fallback?: unknown) => {
             const values = { ...settings.window, ...(scope === undefined ? {} : settings.folders[scope.fsPath]) };
-            return values[`${section}.${name}`] ?? otherwise;
+            return values[`${section}.${name}`] ?? fallback;
         },
         inspect: (name: string) => ({ globalValue: userSettings[`${section}.${name}`] }),
     }),
@@ -272,7 +272,7 @@ export class Task {
 
 export const TaskScope = { Workspace: 2 };
 
-/** The providers of tasks by their type. */
+/** The registered task providers, by type. */
 export const taskProviders: Record<string, unknown> = {};
 
 export const tasks = {
@@ -286,13 +286,13 @@ function textAt(file: string): object | undefined {
     return (workspace.textDocuments as { uri: Uri }[]).find(({ uri }) => uri.fsPath === file);
 }
 
-const registered = new Map<string, (...given: unknown[]) => unknown>();
+const registered = new Map<string, (...args: unknown[]) => unknown>();
 
 export const commands = {
-    registerCommand: (command: string, action: (...given: unknown[]) => unknown) => {
+    registerCommand: (command: string, action: (...args: unknown[]) => unknown) => {
         registered.set(command, action);
         return new Disposable(() => registered.delete(command));
     },
-    executeCommand: (command: string, ...given: unknown[]) =>
-        Promise.resolve(command === "markdown.api.render" ? `<p>${String(given[0])}</p>` : registered.get(command)?.(...given)),
+    executeCommand: (command: string, ...args: unknown[]) =>
+        Promise.resolve(command === "markdown.api.render" ? `<p>${String(args[0])}</p>` : registered.get(command)?.(...args)),
 };

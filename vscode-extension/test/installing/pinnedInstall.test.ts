@@ -1,4 +1,4 @@
-/** The private environment as a real Python makes it, from an index that is a folder of this test: no network. */
+/** The private environment, created by a real Python from a local package index, without network. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -16,8 +16,8 @@ const python = ["PYTHON" in process.env ? path.resolve(process.env.PYTHON ?? "")
     .find((file) => fs.existsSync(file) && fs.statSync(file).isFile());
 const noPython = { skip: python === undefined ? "there is no Python of `make .venv/.ready`" : false };
 
-/** Makes the index: `needed` in two versions, a `pip` that is newer than any, and the wheel of the extension, which takes any `needed`. */
-const MAKE = `
+/** Creates the index: `needed` in two versions, a `pip` newer than any, and the wheel of the extension, which accepts any `needed`. */
+const CREATE_INDEX = `
 import base64, ensurepip, hashlib, io, pathlib, re, sys, zipfile
 
 index, bundled = map(pathlib.Path, sys.argv[1:])
@@ -67,8 +67,8 @@ before(() => {
     const settings = { PIP_NO_INDEX: "1", PIP_FIND_LINKS: index(), PIP_CONFIG_FILE: os.devNull, PIP_NO_CACHE_DIR: "1" };
     Object.assign(process.env, settings, { UV_OFFLINE: "1", UV_FIND_LINKS: index(), UV_NO_CACHE: "1", UV_NO_CONFIG: "1" });
     if (python !== undefined) {
-        const made = spawnSync(python, ["-c", MAKE, index(), bundled()], { encoding: "utf8" });
-        assert.equal(made.status, 0, made.stderr);
+        const created = spawnSync(python, ["-c", CREATE_INDEX, index(), bundled()], { encoding: "utf8" });
+        assert.equal(created.status, 0, created.stderr);
     }
 });
 
@@ -85,29 +85,29 @@ function versionsOf(command: string): Record<string, string> {
     return JSON.parse(spawnSync(command, ["-c", VERSIONS], { encoding: "utf8" }).stdout) as Record<string, string>;
 }
 
-void test("pip installs the pinned versions alone, by a newer pip than the one that came along", noPython, async () => {
-    const made = environment("pip");
-    const { command } = await made.create(base, never, () => undefined);
+void test("a newer pip installs the pinned versions only", noPython, async () => {
+    const created = environment("pip");
+    const { command } = await created.create(base, never, () => undefined);
     const first = versionsOf(command);
     assert.deepEqual([first.needed, first["waza_language_server"], first.pip, first.agent], ["1.0", "0.1.0", "99.0", undefined]);
 
     const agent = path.join(index(), "agent-1.0-py3-none-any.whl");
     const original = fs.readFileSync(agent);
     fs.appendFileSync(agent, "more");
-    await assert.rejects(made.addAgents(never, () => undefined), /not the one that this extension was tested with/u);
+    await assert.rejects(created.addAgents(never, () => undefined), /not the one that this extension was tested with/u);
     assert.equal(versionsOf(command).agent, undefined);
 
     fs.writeFileSync(agent, original);
-    await made.addAgents(never, () => undefined);
+    await created.addAgents(never, () => undefined);
     const later = versionsOf(command);
     assert.deepEqual([later.needed, later.agent], ["1.0", "1.0"]);
 });
 
 const uv = findUv();
-void test("uv does, too", { skip: python === undefined || uv === undefined ? "there is no uv" : false }, async () => {
-    const made = environment("uv", uv);
-    const { command } = await made.create(base, never, () => undefined);
-    await made.addAgents(never, () => undefined);
+void test("so does uv", { skip: python === undefined || uv === undefined ? "there is no uv" : false }, async () => {
+    const created = environment("uv", uv);
+    const { command } = await created.create(base, never, () => undefined);
+    await created.addAgents(never, () => undefined);
     const { needed, agent, waza_language_server: server } = versionsOf(command);
     assert.deepEqual([needed, agent, server], ["1.0", "1.0", "0.1.0"]);
 });
