@@ -8,7 +8,7 @@ from tests.corpus.recorded import RecordedSuite, recorded_suites
 from tests.live.equality import Compared, compare_recorded
 from tests.shared_corpus import needs_corpus
 from waza_engine.commands.regraded import TaskReport, graded
-from waza_engine.commands.strength import measured
+from waza_engine.commands.strength import measure_graders
 from waza_engine.lab.measuring import GraderStrength
 from waza_engine.runs.limits.cancellation import RunCancellation
 
@@ -44,7 +44,7 @@ def strengths(suites: list[RecordedSuite]) -> list[GraderStrength]:
     found: list[GraderStrength] = []
     for suite in suites:
         with suite.regrading() as regrading:
-            found += measured(regrading, RunCancellation())
+            found += measure_graders(regrading, RunCancellation())
     return found
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.command_line import engine
 from tests.engine.suites import run, task, write_suite
 from waza_engine.commands.regraded import answer, graded
-from waza_engine.commands.strength import measured
+from waza_engine.commands.strength import measure_graders
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
@@ -208,7 +208,7 @@ def test_mutations_of_captures_measure_graders(tmp_path: Path) -> None:
     suite = write_suite(tmp_path, {"p": task("p")}, graders=GRADERS)
     with ResidentSuites() as suites:
         regrading = prepare_regrading(RegradeRequest(written(tmp_path, capture("p")), suite), suites)
-        found = measured(regrading, RunCancellation(), seed=0)
+        found = measure_graders(regrading, RunCancellation(), seed=0)
     assert {each.name: bool(each.caught) for each in found} == {"says": True, "reads": True}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.engine.suites import CONFIG, task, write_suite
-from waza_engine.commands.strength import measured
+from waza_engine.commands.strength import measure_graders
 from waza_engine.lab.measuring import GraderStrength
 from waza_engine.results.places import results_directory
 from waza_engine.runs.limits.cancellation import RunCancellation
@@ -74,4 +74,4 @@ def strengths(suite: Path) -> dict[str, GraderStrength]:
     cancellation = RunCancellation()
     with ResidentSuites() as suites:
         regrading = prepare_regrading(RegradeRequest(found, suite), suites)
-        return {each.name: each for each in measured(regrading, cancellation)}
+        return {each.name: each for each in measure_graders(regrading, cancellation)}
