@@ -127,7 +127,7 @@ interface McpEditor {
 /**
  * Offers the MCP server `waza-engine mcp` of each open folder to chat agents, which checks and fixes suites but does not run them.
  *
- * They do not exist in Restricted Mode, for a Python without the package `mcp`, and for a virtual folder.
+ * They are not offered in Restricted Mode, for a Python without the package `mcp`, and for virtual folders.
  *
  * @param python returns the Python of the server, if it is known
  * @param changed fires when the Python, the folders or their trust may have changed
