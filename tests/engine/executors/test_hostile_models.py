@@ -182,7 +182,7 @@ class TestPreflight:
     def test_a_server_that_sends_byte_by_byte_is_not_waited_for(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(executor_module, "SECONDS", 0.3)
+        monkeypatch.setattr(executor_module, "SECONDS", 2.0)
         ended = threading.Event()
 
         def drip(_: bytes) -> Iterable[bytes]:
