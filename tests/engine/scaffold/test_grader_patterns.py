@@ -14,7 +14,8 @@ from waza_engine.graders.inline import command_of
 from waza_engine.graders.programs.answers import UnusableAnswerError
 from waza_engine.scaffold.grader import write_grader_file
 from waza_engine.scaffold.grader_patterns import GraderKind, GraderLanguage, grader_source, kind_of
-from waza_language_server.embedded.grader_files import module_findings, program_findings
+from waza_language_server.embedded.grader_files.javascript_modules import module_findings
+from waza_language_server.embedded.grader_files.python_programs import program_findings
 
 pytestmark = pytest.mark.check
 READ, WRITE, BROKEN = (
@@ -125,8 +126,8 @@ def test_a_judge_without_an_object_is_an_error_of_the_grader(
 @pytest.mark.parametrize("kind", GraderKind)
 def test_the_check_finds_nothing_in_it(kind: str, language: str) -> None:
     source = grader_source(kind, language)
-    found = program_findings(source, "auto") if language == "py" else module_findings(source)
-    assert language == "sh" or list(found) == []
+    find = program_findings if language == "py" else module_findings
+    assert language == "sh" or list(find(source, "auto")) == []
     assert "<" not in {line[:1] for line in source.splitlines()}
     assert source.endswith("\n")
     assert "\n\n\n" not in source

@@ -116,9 +116,43 @@ def test_results_are_read_by_the_protocol(tmp_path: Path) -> None:
     assert len(messages(tmp_path, f"{command}, protocol: harness-json", "program")) == 1
 
 
+READS = "import json, sys\nd = json.load(sys.stdin)\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"{READS}print({{'pass': True, 'score': 1}})\n",
+        f"{READS}ok = 'a' in d.get('output', '').lower()\nprint({{'pass': ok}})\nsys.exit(0)\n",
+    ],
+)
+def test_an_object_that_is_printed_as_python_is_no_json(tmp_path: Path, source: str) -> None:
+    put(tmp_path, "check.py", source)
+    [message] = messages(tmp_path, "grader: check.py")
+    assert "`print` writes this object as Python, not as JSON; print `json.dumps` of it" in message
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"{READS}print(json.dumps({{'pass': True, 'score': 1}}))\n",
+        f"{READS}print({{'seen': d}}, file=sys.stderr)\nprint(json.dumps({{'pass': True, 'score': 1}}))\n",
+        f"{READS}print({{'debug': 1}})\njson.dump({{'pass': True, 'score': 1}}, sys.stdout)\n",
+        f"from report import print\n{READS}print({{'pass': True, 'score': 1}})\n",
+        f"{READS}def print(result): sys.stdout.write(json.dumps(result))\nprint({{'pass': True}})\n",
+        f"import report\n{READS}print({{'debug': 1}})\nreport.finish(d)\n",
+        f'{READS}print({{"it\'s": 1}})\n',
+        f"{READS}print({{}})\n",
+    ],
+)
+def test_a_program_that_may_print_json_is_not_reported(tmp_path: Path, source: str) -> None:
+    put(tmp_path, "check.py", source)
+    assert not [each for each in messages(tmp_path, "grader: check.py") if "as Python" in each]
+
+
 def test_keys_that_nothing_reads_are_information(tmp_path: Path) -> None:
-    put(tmp_path, "check.py", "import json\nprint(json.dumps({'pass': True, 'score': 1, 'files': 2}))\n")
-    assert [problem.severity for problem in problems(tmp_path, "grader: check.py")] == ["information"]
+    put(tmp_path, "check.js", GOOD.replace("score: 1", "score: 1, files: 2"))
+    assert [problem.severity for problem in problems(tmp_path, "grader: check.js")] == ["information"]
 
 
 def test_nothing_is_said_about_files_that_a_hook_may_write(tmp_path: Path) -> None:

@@ -7,14 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from waza_engine.spec.grader_results import Vocabulary
-from waza_language_server.embedded.grader_files import module_findings, program_findings
+from waza_language_server.embedded.grader_files.javascript_modules import module_findings
+from waza_language_server.embedded.grader_files.python_programs import program_findings
 
 INPUT = "import json, sys\ndata = json.load(sys.stdin)\n"
 GOOD = "{ pass: true, score: 1, reasoning: 'r' }"
 
 
-def in_module(text: str) -> list[tuple[str, str]]:
-    return [(text[slice(*found.place)], found.message) for found in module_findings(text)]
+def in_module(source: str, vocabulary: Vocabulary = "auto") -> list[tuple[str, str]]:
+    text = dedent(source)
+    return [(text[slice(*found.place)], found.message) for found in module_findings(text, vocabulary)]
 
 
 def in_program(source: str, vocabulary: Vocabulary = "auto") -> list[tuple[str, str]]:
@@ -42,6 +44,15 @@ def in_program(source: str, vocabulary: Vocabulary = "auto") -> list[tuple[str, 
         "export const { grade } = graders",
         "export const grade = makeGrader({ a: 1 })",
         f"export const grade: Grader = async ({{ output }}: Input): Promise<{{ pass: boolean }}> => ({GOOD})",
+        f"export function grade(given: Input): GraderResult {{ return {GOOD} satisfies GraderResult }}",
+        "export const grade = ({ output }) => { const s = `${output}}`; return { pass: !s, score: 1 } }",
+        "export const grade = ({ output }) => /[{'\"]/.test(output) ? no() : yes()",
+        "export const grade = ({ trajectory }) => {\n"
+        "  const o = trajectory.map((s) => { return { name: s.name } });\n"
+        "  return { pass: o.length > 0, score: 1 } }",
+        "export const grade = (x) => { const f = () => { return { a: 1 } }; return { ...x, score: 1 } }",
+        "export const grade = ({ output }) => 'unclosed",
+        "const grade = 1; {",
         "const grade = () => 1; eval('exports'); module",
     ],
 )
@@ -55,6 +66,7 @@ def test_working_and_undecided_modules_are_left_alone(source: str) -> None:
         ("const grade = () => 1", "grade", "write `export` before it"),
         ("export default ({ output }) => check(output)", "default", "export the function under this name"),
         ("export default async function grade(given) {}", "default", "not as the default"),
+        ("const check = (a) => a;\nexport default check", "default", "not as the default"),
         ("export const Grade = () => 1", "export", "export one"),
         ("export const grader = () => 1", "export", "export one"),
         ("export type Grader = () => void", "export", "export one"),
@@ -68,8 +80,29 @@ def test_a_module_must_export_grade(source: str, where: str, advice: str) -> Non
     assert advice in message
 
 
+@pytest.mark.parametrize(
+    "source", ["export const grade = 'yes'", "export const grade = true;", "export class grade {}"]
+)
+def test_what_is_exported_must_be_a_function(source: str) -> None:
+    assert [text for text, _ in in_module(source)] == ["grade"]
+
+
+def test_a_module_is_called_with_one_object() -> None:
+    assert in_module(f"export const grade = (output, hint) => ({GOOD})") == [
+        (
+            "hint",
+            "`grade` is called with one object, so `hint` is undefined; read it from that",
+        )
+    ]
+    assert in_module(f"export const grade = (given: Map<string, X>, more = 1) => ({GOOD})") == []
+
+
 def test_misspelt_keys_of_the_input() -> None:
     message = "the input of a grader has no key `ouput`; write `output`"
+    assert in_module(f"export const grade = ({{ ouput, hint }}) => ({GOOD})") == [("ouput", message)]
+    assert in_module(f"export const grade = (given) => {{ use(given.ouput); return {GOOD} }}") == [
+        ("ouput", message)
+    ]
     assert in_program(INPUT + "data['ouput']; data.get('hint'); data.get('expected')") == [
         ("'ouput'", message)
     ]
@@ -79,26 +112,32 @@ def test_misspelt_keys_of_the_input() -> None:
 @pytest.mark.parametrize(
     ("result", "where", "message"),
     [
-        ("{'pass': True, 'score': 1, 'reasonin': 'r'}", "'reasonin'", "no key `reasonin`; write `reasoning`"),
-        ("{'pass': True, 'score': 1, 'message': 'r'}", "'message'", "`message` is not read in a result"),
-        ("{'pass': True, 'score': 1, 'details': {}}", "'details'", "with `pass`; write `outcome`"),
+        ("{{pass}: {t}, 'score': 1, 'reasonin': 'r'}", "'reasonin'", "no key `reasonin`; write `reasoning`"),
+        ("{{pass}: {t}, 'score': 1, 'message': 'r'}", "'message'", "`message` is not read in a result"),
+        ("{{pass}: {t}, 'score': 1, 'details': {}}", "'details'", "with `pass`; write `outcome`"),
         (
-            "{'pass': True, 'score': 1, 'files': 3}",
+            "{{pass}: {t}, 'score': 1, 'files': 3}",
             "'files'",
             "a result has no key `files`, so nothing reads it; move it into `outcome`",
         ),
-        ("{'pass': True}", None, "a run refuses this result, because `score` is missing"),
-        ("{'pass': True, 'score': 1.5}", None, "`score` is 1.5, it must lie between 0 and 1"),
-        ("{'pass': 1, 'score': 1}", None, "`pass` must be true or false"),
-        ("{'pass': True, 'score': '1'}", None, "`score` must be a number"),
-        ("{'pass': True, 'score': 1, 'reasoning': None}", None, "`reasoning` must be text"),
+        ("{{pass}: {t}}", None, "a run refuses this result, because `score` is missing"),
+        ("{{pass}: {t}, 'score': 1.5}", None, "`score` is 1.5, it must lie between 0 and 1"),
+        ("{{pass}: 1, 'score': 1}", None, "`pass` must be true or false"),
+        ("{{pass}: {t}, 'score': '1'}", None, "`score` must be a number"),
+        ("{{pass}: {t}, 'score': 1, 'reasoning': {n}}", None, "`reasoning` must be text"),
         ("{'score': 1}", None, "`passed` is missing; print `pass` or `passed`"),
     ],
 )  # fmt: skip
 def test_results_that_a_run_refuses_or_does_not_read(result: str, where: str | None, message: str) -> None:
-    [(text, found)] = in_program(f"{INPUT}print(json.dumps({result}))")
-    assert text == (where or result)
-    assert message in found
+    python = result.replace("{pass}", "'pass'").replace("{t}", "True").replace("{n}", "None")
+    javascript = result.replace("{pass}", "pass").replace("{t}", "true").replace("{n}", "null")
+    for literal, found in (
+        (python, in_program(f"{INPUT}print(json.dumps({python}))")),
+        (javascript, in_module(f"export const grade = () => ({javascript})")),
+    ):
+        [(text, told)] = found
+        assert text == (where or literal)
+        assert message in told
 
 
 @pytest.mark.parametrize(
@@ -157,8 +196,28 @@ def test_a_python_file_that_cannot_be_read() -> None:
     assert in_program("import json\nif x\n    y") == [("if x", "Python cannot read this line: expected ':'")]
 
 
+@pytest.mark.parametrize("call", ["s.status === 'error'", 's?.status == "error"', "'error' === s.status"])
+def test_no_tool_call_has_the_status_error(call: str) -> None:
+    source = f"export const grade = ({{ trajectory }}) => trajectory.some((s) => {call})"
+    [(text, message)] = in_module(source)
+    assert text.strip("'\"") == "error"
+    assert message == "no tool call has the status `error`; compare it with `failed`"
+    assert in_module(source.replace("error", "failed")) == []
+    assert in_module(source.replace("(s)", "(x)")) == []
+
+
+def test_status_words_in_python() -> None:
+    source = INPUT + "bad = [s for s in data['trajectory'] if s.get('status') == 'success']"
+    assert in_program(source) == [
+        ("'success'", "no tool call has the status `success`; compare it with `completed`")
+    ]
+    assert in_program(source.replace("== 'success'", "in ('completed', 'success')")) == []
+    assert in_program(source.replace("trajectory", "responses")) == []
+
+
 @given(st.text(alphabet="export const grade = ({ pass:true,score}) => `${'\"/*\n;module.", max_size=60))
 def test_any_text_can_be_looked_at(text: str) -> None:
-    for finding in (*module_findings(text), *program_findings(text, "auto")):
-        start, end = finding.place
-        assert 0 <= start <= end <= len(text)
+    for find in (module_findings, program_findings):
+        for finding in find(text, "auto"):
+            start, end = finding.place
+            assert 0 <= start <= end <= len(text)

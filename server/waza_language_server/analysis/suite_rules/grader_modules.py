@@ -18,12 +18,7 @@ from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.suite_rules.grader_files import files_needed
 from waza_language_server.analysis.suite_rules.named_files import hooks_may_make
-from waza_language_server.embedded.grader_files import (
-    LONGEST,
-    GraderFinding,
-    module_findings,
-    program_findings,
-)
+from waza_language_server.embedded.grader_files.findings import LONGEST, GraderFinding
 from waza_language_server.project.places import bases_of_run, found_at
 from waza_language_server.project.suite_file import scalar_text
 from waza_language_server.project.uris import path_of, uri_of
@@ -67,7 +62,8 @@ def grader_modules(view: SuiteView) -> Found:
 
 def _vocabulary(grader: Node) -> Vocabulary | None:
     """Return the words of the result of a grader, None if it has no result or an unknown one."""
-    written = scalar_text(grader.get("config", "protocol"))
+    node = grader.get("config", "protocol")
+    written = scalar_text(node) if node is not None else None
     if written is None and grader_type(grader) == "inline":
         return "auto"
     # Scripts of the `script` type may leave their verdict out.
@@ -98,8 +94,11 @@ def _findings(
     """Return the findings of a file in source order, each with its offsets and line."""
     if not text.known or len(text.value) > LONGEST:
         return ()
-    is_python = suffix == ".py"
-    findings = program_findings(text.value, vocabulary) if is_python else module_findings(text.value)
-    found = sorted(findings, key=lambda finding: finding.place)
+    # Most suites name no grader file, and the server starts without these modules.
+    if suffix == ".py":
+        from waza_language_server.embedded.grader_files.python_programs import program_findings as find
+    else:
+        from waza_language_server.embedded.grader_files.javascript_modules import module_findings as find
+    found = sorted(find(text.value, vocabulary), key=lambda finding: finding.place)
     counted = ((*each.place, text.value.count("\n", 0, each.place[0]) + 1, each) for each in found[:_MOST])
     return tuple(counted)

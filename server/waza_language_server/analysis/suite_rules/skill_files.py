@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from waza_engine.later_patterns import compiled_later
@@ -22,6 +23,12 @@ _NEEDED = {
 
 _OF_AGENTS = frozenset({"mode", "modes", "models"})
 """Keys that agents read, or authors write, which look like typos of others."""
+_MORE_KEYS = compiled_later(
+    r"---[ \t]*(?:\r\n|\r|\n)(?P<rows>[a-z][\w-]*:[ \t][^\r\n]*(?:\r\n|\r|\n)"
+    r"(?:(?:[a-z][\w-]*:|[ \t]+\S|-[ \t])[^\r\n]*(?:\r\n|\r|\n))*)---[ \t]*(?=[\r\n]|\Z)"
+)
+"""A line that closes the front matter, more rows of it, and another such line."""
+_KEY = compiled_later(r"^([a-z][\w-]*):", re.MULTILINE)
 _OTHER_CLOSING = compiled_later(r"(?:--|[—–]+|-[ ]-[ ]-|\*{3,}|={3,}|_{3,}|\.{3})(?=[ \t]*(?:[\r\n]|\Z))")
 """A line on its own in place of the three dashes."""
 
@@ -39,6 +46,7 @@ def skill_file(view: SuiteView) -> Found:
             yield Problem("skill-frontmatter", place, message, "error", (fix,))
         return
     yield from _open_end(view)
+    yield from _closed_twice(view)
     yield from _keys(view)
     yield from _other_folder(view)
 
@@ -61,6 +69,26 @@ def _open_end(view: SuiteView) -> Found:
         fixes = (Fix("Close it with `---`", (Edit(Span(end, end + written.end()), "---"),)),)
     message = "The front matter has no closing line `---`, so no agent and no run can read the skill."
     yield Problem("skill-frontmatter", Span(dashes, dashes + 3), message, "error", fixes)
+
+
+def _closed_twice(view: SuiteView) -> Found:
+    """Yield keys between the line that ends the front matter and another such line."""
+    more = _more_keys(view)
+    if more is None:
+        return
+    dashes = view.document.text.index("-")
+    first = _KEY.findall(more["rows"])[0]
+    message = f"The front matter ends above `{first}`, so the rest is read as text; delete the `---` there."
+    fix = Fix("Delete the `---`", (Edit(Span(more.start(), more.start("rows")), ""),))
+    yield Problem("skill-frontmatter", Span(dashes, dashes + 3), message, "warning", (fix,))
+
+
+def _more_keys(view: SuiteView) -> re.Match[str] | None:
+    """Return the end of the front matter with the skill's keys below it, which are closed as well."""
+    text, matter = view.document.text, front_matter(view.document.text)
+    more = _MORE_KEYS.match(text, len(matter.text)) if matter.opened and matter.closed else None
+    known = view.workspace.catalog.document("skill").properties
+    return more if more is not None and not known.keys().isdisjoint(_KEY.findall(more["rows"])) else None
 
 
 def _keys(view: SuiteView) -> Found:
@@ -91,7 +119,11 @@ def _keys(view: SuiteView) -> Found:
             fixes = (Fix(f"Change to `{intended}`", (Edit(entry.key.span, intended),), preferred=bool(slip)),)
         missing = [key for key in missing if key != intended]
         yield Problem("unknown-key", entry.key.span, message, "warning", fixes)
+    more = _more_keys(view) if missing else None
+    below = _KEY.findall(more["rows"]) if more is not None else ()
     for key in missing if not tree.errors else ():
+        if key in below:
+            continue
         first = next(root.each_entry(), None)
         span = first.key.span if first is not None else root.span
         previous = root.entry("name") if key == "description" else None

@@ -1,70 +1,32 @@
-"""Mistakes in grader files: Python programs that print their result, and modules in JavaScript or TypeScript.
-
-Only what is certain from the source is reported. A Python program reads an object from standard input. A
-module is searched for a few patterns, not parsed: it must export a function ``grade``.
-"""
+"""Grader files in Python: programs that read an object from standard input and print their result."""
 
 from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from waza_engine.frozen import frozen
-from waza_engine.later_patterns import compiled_later
-from waza_engine.spec.grader_results import (
-    HARNESS_KEYS,
-    INPUT_KEYS,
-    WAZA_KEYS,
-    Vocabulary,
-    is_harness_result,
-    result_issues,
+from waza_engine.spec.grader_results import Vocabulary
+from waza_language_server.embedded.grader_files.findings import (
+    UNKNOWN,
+    GraderFinding,
+    Key,
+    ResultSource,
+    StatusTest,
+    input_findings,
+    result_findings,
+    status_findings,
 )
-from waza_engine.spelling import slip_of
 from waza_language_server.embedded.python.python_source import PythonSource
-
-Place = tuple[int, int]
-"""The offsets of the first character and after the last one."""
-UNKNOWN = object()
-"""A value that the source does not decide."""
-LONGEST = 200_000
-"""Characters; longer files are not read."""
-_ACCEPTED: Mapping[str, Any] = {"pass": True, "passed": True, "score": 0.0, "reasoning": "", "outcome": {}}
-_INSTEAD = {"message": "reasoning", "feedback": "reasoning", "details": "outcome", "passed": "pass"}
-
-
-@frozen()
-class GraderFinding:
-    """A mistake in a grader file; ``message`` is a clause. ``is_advice`` if the file works all the same."""
-
-    place: Place
-    message: str
-    is_advice: bool = False
-
-
-@frozen()
-class _Key:
-    """A key of a result in the source, and its value if that is a constant."""
-
-    name: str
-    place: Place
-    value: object = UNKNOWN
-
-
-@frozen()
-class _Result:
-    """An object in the source that is a result; an ``open`` one may have more keys."""
-
-    place: Place
-    keys: tuple[_Key, ...]
-    open: bool = False
-
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Scope = ast.Module | _Function
 _INERT = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _WRITES = frozenset({"dump", "dumps", "write"})
+_PURE = frozenset({"all", "any", "bool", "dict", "float", "int", "len", "max", "min", "round", "str", "sum"})
+_METHODS = frozenset(
+    {"count", "endswith", "get", "items", "keys", "lower", "startswith", "strip", "upper", "exit"}
+)
 _MOST_STEPS = 4
 """How many names and calls lead from what is printed to the object."""
 
@@ -93,82 +55,11 @@ def program_findings(text: str, vocabulary: Vocabulary) -> Iterator[GraderFindin
             "standard input and prints its result as JSON"
         )
         yield GraderFinding((start, text.index(":", start)), message)
+    yield from program.unserialized_findings()
     for result in program.results():
-        yield from _result_findings(result, vocabulary)
-    yield from _input_findings(program.input_keys())
-
-
-_MAY_EXPORT = compiled_later(
-    r"\b(?:module|exports|require)\b"
-    r"|\bexport\s*(?:\*|\{[^}]*\bgrade\b|(?!\s*default\b)[^;]{0,200}?\bgrade\b"
-    r"|default\s++(?!async\b|function\b|\())"
-)
-"""An export that is, or may be, one of ``grade``."""
-_MISTAKES = (
-    (
-        compiled_later(r"\bexport\s+(?P<place>default)\b"),
-        "export the function under this name, not as the default",
-    ),
-    (
-        compiled_later(r"\b(?:const|let|var|function)\s+(?P<place>grade)\b"),
-        "write `export` before it, or list it in an `export`",
-    ),
-    (compiled_later(r"\A(?P<place>\w*)"), "export one"),
-)
-"""The likely mistakes in a module without such an export, and what to do instead."""
-
-
-def module_findings(text: str) -> Iterator[GraderFinding]:
-    """Yield the problem of a grader module that does not export ``grade``."""
-    if _MAY_EXPORT.search(text) is not None:
-        return
-    for pattern, instead in _MISTAKES:
-        if (found := pattern.search(text)) is not None:
-            message = f"every answer ends in an error, because no function `grade` is exported; {instead}"
-            yield GraderFinding(found.span("place"), message)
-            return
-
-
-def _result_findings(result: _Result, vocabulary: Vocabulary) -> Iterator[GraderFinding]:
-    """Yield the keys that nothing reads, and why a run refuses the result."""
-    names = {key.name for key in result.keys}
-    known = HARNESS_KEYS if is_harness_result(names, vocabulary) else WAZA_KEYS
-    if vocabulary == "auto":
-        known |= {"pass"}
-    values: dict[str, Any] = {}
-    for key in result.keys:
-        intended = None
-        if key.name not in known:
-            intended = _INSTEAD.get(key.name) or slip_of(key.name, known - names)
-        name = key.name if intended is None or intended in names else intended
-        values[name] = _ACCEPTED.get(name) if key.value is UNKNOWN else key.value
-        # A result may have the words of both worlds.
-        if key.name not in known and (intended is None or intended not in names):
-            yield _unread(key, intended)
-    if result.open:
-        decides = "pass" if is_harness_result(values, vocabulary) or "passed" not in values else "passed"
-        values = {decides: True, "score": 0.0, **values}
-    if issues := result_issues(values, vocabulary):
-        yield GraderFinding(result.place, f"a run refuses this result, because {', '.join(issues)}")
-
-
-def _unread(key: _Key, intended: str | None) -> GraderFinding:
-    if key.name in _INSTEAD:
-        message = f"`{key.name}` is not read in a result with `pass`; write `{intended}`"
-    elif intended is not None:
-        message = f"a result has no key `{key.name}`; write `{intended}`"
-    else:
-        message = f"a result has no key `{key.name}`, so nothing reads it; move it into `outcome`"
-    return GraderFinding(key.place, message, is_advice=intended is None)
-
-
-def _input_findings(keys: Iterable[_Key]) -> Iterator[GraderFinding]:
-    """Yield the misspelt keys among those that are read from the input."""
-    for key in keys:
-        slip = None if key.name in INPUT_KEYS else slip_of(key.name, INPUT_KEYS)
-        if slip is not None:
-            message = f"the input of a grader has no key `{key.name}`; write `{slip}`"
-            yield GraderFinding(key.place, message)
+        yield from result_findings(result, vocabulary)
+    yield from input_findings(program.input_keys())
+    yield from status_findings(program.status_tests())
 
 
 def _is_plain(statement: ast.stmt) -> bool:
@@ -188,7 +79,7 @@ class _Program:
         scopes = [tree, *(node for node in self._nodes if isinstance(node, _Function))]
         self._bodies = [(scope, list(_own_nodes(scope))) for scope in scopes]
 
-    def results(self) -> Iterator[_Result]:
+    def results(self) -> Iterator[ResultSource]:
         """Yield the objects that are printed as JSON."""
         seen = set[ast.Dict]()
         for scope, nodes in self._bodies:
@@ -198,6 +89,23 @@ class _Program:
                     if literal not in seen:
                         seen.add(literal)
                         yield self._result(literal, is_open=is_open)
+
+    def unserialized_findings(self) -> Iterator[GraderFinding]:
+        """Yield the object that is printed without ``json.dumps``, if the program writes nothing else."""
+        if any(map(_may_redefine_print, self._nodes)):
+            return
+        # Anything that is called may write the result, except what ``_only_reads``.
+        calls = [node for node in self._nodes if isinstance(node, ast.Call)]
+        printed = [call for call in calls if _is_name(call.func, "print")]
+        others = [call for call in calls if call not in printed and not _only_reads(call)]
+        match printed:
+            case [ast.Call(args=[ast.Dict() as literal], keywords=[])] if not others and any(
+                map(_has_single_quotes, literal.keys)
+            ):
+                message = "`print` writes this object as Python, not as JSON; print `json.dumps` of it"
+                yield GraderFinding(self.source.span(literal), message)
+            case _:
+                pass
 
     def _literals(self, value: ast.expr, scope: _Scope, step: int = 0) -> Iterator[tuple[ast.Dict, bool]]:
         """Yield the objects that a value may be, each with whether keys are added to it elsewhere."""
@@ -222,16 +130,16 @@ class _Program:
             case _:
                 pass
 
-    def _result(self, literal: ast.Dict, *, is_open: bool) -> _Result:
-        keys: list[_Key] = []
+    def _result(self, literal: ast.Dict, *, is_open: bool) -> ResultSource:
+        keys: list[Key] = []
         for key, value in zip(literal.keys, literal.values, strict=True):
             if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                keys.append(_Key(key.value, self.source.span(key), _constant(value)))
+                keys.append(Key(key.value, self.source.span(key), _constant(value)))
             else:
                 is_open = True
-        return _Result(self.source.span(literal), tuple(keys), is_open)
+        return ResultSource(self.source.span(literal), tuple(keys), is_open)
 
-    def input_keys(self) -> Iterator[_Key]:
+    def input_keys(self) -> Iterator[Key]:
         """Yield the keys that are read from the object on standard input."""
         inputs = {
             target.id
@@ -246,7 +154,7 @@ class _Program:
                 continue
             owner, key = read
             if (isinstance(owner, ast.Name) and owner.id in inputs) or self._is_input(owner):
-                yield _Key(str(key.value), self.source.span(key))
+                yield Key(str(key.value), self.source.span(key))
 
     def _is_input(self, value: ast.expr) -> bool:
         match value:
@@ -256,6 +164,58 @@ class _Program:
                 return "stdin" in self.source.segment(given)
             case _:
                 return False
+
+    def status_tests(self) -> Iterator[StatusTest]:
+        """Yield the comparisons with the status of an item of a loop, in a file that reads a trajectory."""
+        if "trajectory" not in self.source.text:
+            return
+        loops = [node for node in self._nodes if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension)]
+        items = {node.target.id for node in loops if isinstance(node.target, ast.Name)}
+        for node in self._nodes:
+            if isinstance(node, ast.Compare) and len(node.ops) == 1:
+                sides = node.left, node.comparators[0]
+                if any(_is_status(side, items) for side in sides):
+                    for side in sides:
+                        yield from self._words(side)
+
+    def _words(self, side: ast.expr) -> Iterator[StatusTest]:
+        listed = side.elts if isinstance(side, ast.Tuple | ast.List | ast.Set) else [side]
+        for word in listed:
+            if isinstance(word, ast.Constant) and isinstance(word.value, str):
+                yield StatusTest(self.source.span(word), word.value)
+
+
+def _may_redefine_print(node: ast.AST) -> bool:
+    """Return whether a node may change what `print` and the methods of values do."""
+    match node:
+        case ast.Name(id="print", ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()) | ast.ClassDef():
+            return True
+        case ast.FunctionDef(name=name):
+            return name == "print" or name in _PURE
+        case ast.alias(name=name, asname=other):
+            return name == "*" or (other or name) == "print"
+        case _:
+            return False
+
+
+def _has_single_quotes(key: ast.expr | None) -> bool:
+    """Return whether Python prints a key in single quotes: with one inside, it takes double quotes."""
+    return isinstance(key, ast.Constant) and isinstance(key.value, str) and "'" not in key.value
+
+
+def _only_reads(call: ast.Call) -> bool:
+    """Return whether a call reads the input or works on a value, and certainly prints nothing."""
+    match call.func:
+        case ast.Name(id=name):
+            return name in _PURE
+        case ast.Attribute(attr="load" | "loads", value=ast.Name(id="json")):
+            return True
+        case ast.Attribute(attr="read", value=stream):
+            return isinstance(stream, ast.Attribute) and stream.attr == "stdin"
+        case ast.Attribute(attr=name):
+            return name in _METHODS
+        case _:
+            return False
 
 
 def _own_nodes(scope: _Scope) -> Iterator[ast.AST]:
@@ -339,3 +299,14 @@ def _read_key(node: ast.AST) -> tuple[ast.expr, ast.Constant] | None:
             return owner, key
         case _:
             return None
+
+
+def _is_status(node: ast.expr, items: set[str]) -> bool:
+    read = _read_key(node)
+    if read is not None:
+        owner, name = read[0], read[1].value
+    elif isinstance(node, ast.Attribute):
+        owner, name = node.value, node.attr
+    else:
+        return False
+    return name == "status" and isinstance(owner, ast.Name) and owner.id in items
