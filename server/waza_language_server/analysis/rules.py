@@ -105,6 +105,7 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("judges", grader_names.nobody_to_judge),
     Rule("judge references", grader_names.unknown_judges),
     Rule("grader references", grader_names.unknown_names),
+    Rule("scores", weak_graders.scores_without_graders),
     Rule("weak graders", weak_graders.weak_graders),
 )
 """Rules about a file among others, and about all its grader entries."""

@@ -36,11 +36,29 @@ def test_what_is_asked_for_and_forbidden_is_marked(text: str, characters: str) -
         grader("text", "{contains: [a], not_contains: [abc]}"),
         grader("text", "{contains_cs: [Abc], not_contains_cs: [abc]}"),
         grader("text", "{regex_match: ['a'], regex_not_match: ['^a']}"),
+        grader("tool_calls", "{expect: [{tool: a, args: {n: {range: {gte: 2, lte: 2}}}}]}"),
+        grader("tool_calls", "{expect: [{tool: a, args: {n: {range: {gt: 2, lt: 2.5}}}}]}"),
         grader("file", "{must_exist: [src/b], must_not_exist: [src/a, sr, src/b/c]}"),
     ],
 )
 def test_what_an_answer_can_do_is_left_alone(text: str) -> None:
     assert marked(text) == []
+
+
+@pytest.mark.parametrize(
+    ("bounds", "marked", "fixed_to"),
+    [
+        ("gte: 5, lt: 2", "5", "gte: 2, lt: 5"),
+        ("lte: 1.5, gt: 3", "3", "lte: 3, gt: 1.5"),
+        ("gt: 5, lte: 5", "5", None),
+    ],
+)
+def test_bounds_of_an_argument_that_hold_no_number_are_marked(
+    bounds: str, marked: str, fixed_to: str | None
+) -> None:
+    text = grader("tool_calls", f"{{expect: [{{tool: a, args: {{n: {{range: {{{bounds}}}}}}}}}]}}")
+    assert found(text) == [("bounds-reversed", marked)]
+    assert not fixed_to or fixed(text, "bounds-reversed") == text.replace(bounds, fixed_to)
 
 
 def test_long_lists_are_compared_in_proportion_to_their_length() -> None:

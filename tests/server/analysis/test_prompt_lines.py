@@ -322,6 +322,14 @@ def step(written: str) -> str:
     )
 
 
+def test_a_line_of_another_kind_of_results_has_one_problem() -> None:
+    trials = f'{{"id": "a", "input": "x", "k": 1, "trials": [{TRIAL}]}}'
+    [problem] = problems(f"{step('')}\n{trials}", "captures")
+    assert problem.message == "This line holds trials, the file captures; move it to a file of trials."
+    [problem] = problems(f"{trials}\n{step('')}", "trials")
+    assert problem.message == "This line holds a capture, the file trials; move it to a file of captures."
+
+
 @pytest.mark.parametrize(
     ("written", "message"),
     [

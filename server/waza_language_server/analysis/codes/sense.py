@@ -46,7 +46,8 @@ SENSE_CODES = (
         "threshold-out-of-reach",
         "Threshold that no run can reach",
         "error",
-        "A `trigger` grader with the mode `negative` passes below its threshold, and no score is below 0.",
+        "A `trigger` grader with the mode `negative` passes below its threshold, and no score is below 0. "
+        "For the metric `behavior_quality` of a suite without graders it is information.",
         f"{_TASK}graders:\n  - type: trigger\n    name: elsewhere\n    config:\n      skill_path: demo\n"
         "      mode: negative\n      threshold: 0\n",
         f"{_TASK}graders:\n  - type: trigger\n    name: elsewhere\n    config:\n      skill_path: demo\n"

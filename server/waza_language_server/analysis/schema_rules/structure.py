@@ -13,6 +13,7 @@ from typing import cast
 from weakref import WeakKeyDictionary, WeakSet
 
 from waza_engine.checkpoint import checkpoint
+from waza_engine.spec.harness_rows import row_kind
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found, GraderView, found_outside
@@ -84,14 +85,32 @@ def _structure_of_lines(view: FileView, lines: Node) -> Found:
                 keys = ", ".join(f'"{key}": …' for key in root.top.required[:2])
                 yield Problem("wrong-type", line.span, f"A line must be a JSON object: `{{{keys}}}`.")
             continue
-        subject = Subject(tree, kind, catalog, line, root)
-        found, unknown = _violations(subject, line.to_python())
-        problems = list(found)
+        subject, value, unknown = Subject(tree, kind, catalog, line, root), line.to_python(), _NONE_UNKNOWN
+        problems = list(_of_another_file(kind, line, value))
+        if not problems:
+            found, unknown = _violations(subject, value)
+            problems += found
         if kind == "prompts":
             problems += found_outside(line, root.top, partial(_advice, subject, unknown=unknown))
         yield from problems
         if not problems and not tree.broken(line):
             faultless.add(line.green)
+
+
+def _of_another_file(kind: SchemaName, line: Node, value: Json) -> Found:
+    """Yield the problem of a capture in a file of trials, or of trials in one of captures."""
+    row = row_kind(value) if isinstance(value, dict) else None
+    if kind == "captures" and row == "trials":
+        key, message = "trials", "This line holds trials, the file captures; move it to a file of trials."
+    elif kind == "trials" and row == "capture":
+        key, message = (
+            "trajectory",
+            "This line holds a capture, the file trials; move it to a file of captures.",
+        )
+    else:
+        return
+    entry = line.entry(key)
+    yield Problem("wrong-type", entry.key.span if entry is not None else line.span, message)
 
 
 def _in_scenario(root: Node, problem: Problem) -> Problem:

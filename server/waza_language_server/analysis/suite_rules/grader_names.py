@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint
+from waza_engine.frozen import frozen
 from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spelling import MOST_MEANT, listed, nearest, slip_of
 from waza_language_server.analysis.file_rules.grader_names import name_node, name_of, renaming, rewritten
@@ -19,6 +20,7 @@ from waza_language_server.project.suite_file import GraderEntry, SuiteFile, scal
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.schema.locate import grader_type, outside_graders
 from waza_language_server.text.edit import Fix, Related
+from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
@@ -30,13 +32,21 @@ _SCOPES_OF_TASK = (("task", "graders", "The task"), ("checkpoint", "checkpoint",
 """The scopes of requirements inside of a task, the places of their graders, and how messages call them."""
 
 
+@frozen()
+class _Elsewhere:
+    """A grader's name in another file."""
+
+    uri: str
+    span: Span
+
+
 def names_taken_by_suite(view: SuiteView) -> Iterator[Problem]:
     """Yield the graders of a task with the name of one of its suite's graders."""
     path = path_of(view.document.uri)
     if view.document.kind != "task" or path is None:
         return
     text, own = view.document.text, {name for grader in view.graders if (name := name_of(grader)) is not None}
-    taken: dict[str, Related] = {}
+    taken: dict[str, _Elsewhere] = {}
     for suite in view.workspace.project.suites_of(path):
         if own & {grader.name for grader in suite.outline.own_graders}:
             taken |= _places_of_names(view.workspace.project, suite.path)
@@ -46,8 +56,9 @@ def names_taken_by_suite(view: SuiteView) -> Iterator[Problem]:
         if node is None or elsewhere is None:
             continue
         message = f"The suite has a grader `{node.value}` too; for this task its result is overwritten."
+        related = (Related(elsewhere.span, f"The suite's `{node.value}` is here.", elsewhere.uri),)
         fix = renaming(text, node, own | set(taken))
-        yield Problem("grader-name-of-suite", node.span, message, "warning", (fix,), (elsewhere,))
+        yield Problem("grader-name-of-suite", node.span, message, "warning", (fix,), related)
 
 
 def unknown_names(view: SuiteView) -> Found:
@@ -145,15 +156,11 @@ def _unknown(
         yield Problem("unknown-grader-name", node.span, message, severity, fixes)
 
 
-def _places_of_names(project: Project, path: Path) -> dict[str, Related]:
+def _places_of_names(project: Project, path: Path) -> dict[str, _Elsewhere]:
     """Return where the graders of an eval file are named; only computed when a name is taken."""
     graders = SuiteFile(project.tree(path)).graders()
     nodes = (name_node(grader.node) for grader in graders if grader.task is None)
-    return {
-        node.value: Related(node.span, f"The suite's `{node.value}` is here.", uri_of(path))
-        for node in nodes
-        if node is not None
-    }
+    return {node.value: _Elsewhere(uri_of(path), node.span) for node in nodes if node is not None}
 
 
 def nobody_to_judge(view: SuiteView) -> Found:

@@ -64,7 +64,7 @@ def duplicate_ids(view: SuiteView) -> Found:
     document, project = view.document, view.workspace.project
     root, path = document.tree.root, path_of(document.uri)
     node = root.get("id") if root is not None else None
-    if document.kind != "task" or path is None or node is None or not scalar_text(node):
+    if document.kind != "task" or path is None or node is None or not _word(node):
         return
     node = node.target
     found = (other for suite in project.suites_of(path) for other in project.tasks_with_id(suite, node.value))
@@ -120,7 +120,11 @@ def _suite_brings_files(project: Project, path: Path) -> bool:
 
 
 def _filled(node: Node | None) -> bool:
-    return node is not None and bool(node.target.items or node.target.entries or scalar_text(node))
+    return node is not None and bool(node.target.items or node.target.entries or _word(node))
+
+
+def _word(node: Node) -> str:
+    return node.target.value if node.target.kind == "scalar" else ""
 
 
 def blank_prompts(view: SuiteView) -> Found:

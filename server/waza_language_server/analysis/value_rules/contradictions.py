@@ -9,10 +9,10 @@ from types import MappingProxyType
 from waza_engine.checkpoint import checkpoint
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found, GraderView
-from waza_language_server.analysis.value_rules.vacuous import matches_everything
+from waza_language_server.analysis.value_rules.vacuous import matches_everything, number_of
 from waza_language_server.project.suite_file import task_nodes
 from waza_language_server.syntax.nodes import Node, listed_in
-from waza_language_server.text.edit import Related
+from waza_language_server.text.edit import Edit, Fix, Related
 
 REFUSED = ("regex_not_match", "must_not_match", "not_contains", "not_contains_cs", "output_not_contains")
 """Keys for which an item that occurs in every string fails every check."""
@@ -30,6 +30,35 @@ def refused_by_all(mapping: Node, keys: set[str]) -> Found:
                     "This pattern matches every text" if is_pattern else "The empty string is in every answer"
                 )
                 yield Problem("contradiction", node.span, f"{what}, so the check always fails.", "error")
+
+
+LOWER, UPPER = ("gte", "gt"), ("lte", "lt")
+
+
+def empty_ranges(mapping: Node, keys: set[str]) -> Iterator[Problem]:
+    """Yield the lower bound of a range without any number in it."""
+    if mapping.step != "range":
+        return
+    for low in LOWER:
+        for high in UPPER:
+            first = mapping.get(low) if low in keys else None
+            second = mapping.get(high) if high in keys else None
+            if first is None or second is None:
+                continue
+            least, most = number_of(first), number_of(second)
+            if least is None or most is None:
+                continue
+            touching = least == most and (low, high) != ("gte", "lte")
+            if least <= most and not touching:
+                continue
+            message = f"No number lies between `{low}` ({first.value}) and `{high}` ({second.value})."
+            fixes: tuple[Fix, ...] = ()
+            if not touching:
+                swap = (Edit(first.span, second.value), Edit(second.span, first.value))
+                fixes = (Fix("Swap the two", swap),)
+            related = (Related(second.span, f"`{high}` is here."),)
+            yield Problem("bounds-reversed", first.span, message, "warning", fixes, related)
+            return
 
 
 Meaning = Callable[[Node], str]
@@ -66,8 +95,8 @@ _EQUAL = (
     ("required", "forbidden"),
     ("must_exist", "must_not_exist"),
 )
-_ASKING = frozenset((*(wanted for wanted, _ in (*_WITHIN, *_EQUAL)), *REFUSED))
-_LIMITING = frozenset((*(unwanted for _, unwanted in (*_WITHIN, *_EQUAL)), *REFUSED))
+_ASKING = frozenset((*(wanted for wanted, _ in (*_WITHIN, *_EQUAL)), *REFUSED, *LOWER))
+_LIMITING = frozenset((*(unwanted for _, unwanted in (*_WITHIN, *_EQUAL)), *REFUSED, *UPPER))
 """There is no contradiction in a mapping without any of the one kind, or of the other."""
 
 
@@ -103,6 +132,7 @@ def _in_mapping(mapping: Node) -> Found:
         if wanted in keys and unwanted in keys:
             yield from _between(mapping, wanted, unwanted, _exact, within=False)
     yield from refused_by_all(mapping, keys)
+    yield from empty_ranges(mapping, keys)
 
 
 def _between(mapping: Node, wanted: str, unwanted: str, meaning: Meaning, *, within: bool) -> Found:
