@@ -46,7 +46,7 @@ def test_what_an_answer_can_do_is_left_alone(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("bounds", "marked", "fixed_to"),
+    ("bounds", "characters", "fixed_to"),
     [
         ("gte: 5, lt: 2", "5", "gte: 2, lt: 5"),
         ("lte: 1.5, gt: 3", "3", "lte: 3, gt: 1.5"),
@@ -54,10 +54,10 @@ def test_what_an_answer_can_do_is_left_alone(text: str) -> None:
     ],
 )
 def test_bounds_of_an_argument_that_hold_no_number_are_marked(
-    bounds: str, marked: str, fixed_to: str | None
+    bounds: str, characters: str, fixed_to: str | None
 ) -> None:
     text = grader("tool_calls", f"{{expect: [{{tool: a, args: {{n: {{range: {{{bounds}}}}}}}}}]}}")
-    assert found(text) == [("bounds-reversed", marked)]
+    assert marked(text) == [("bounds-reversed", characters)]
     assert not fixed_to or fixed(text, "bounds-reversed") == text.replace(bounds, fixed_to)
 
 

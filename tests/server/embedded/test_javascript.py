@@ -20,9 +20,12 @@ def colours(value: str) -> str:
         ("Math.max(1) // it's", "Math namespace | max method | 1 number | // it's comment"),
         ("(a) / b / 'x'", "a variable | / operator | b variable | / operator | 'x' string"),
         ("return /x/", "return keyword | /x/ regexp"),
-        ("`${ {a: '}'} }.` in b", "`${ {a: '}'} }.` string | in keyword | b variable"),
+        (
+            "`${ {a: '}'} }.` in b",
+            "` string | ${ string | a variable | '}' string | .` string | in keyword | b variable",
+        ),
         ("a 'x", "a variable"),
-        ("a `b", "a variable"),
+        ("`a ${b} c", "` string | a ${ string | b variable |  c string"),
         ("})]", ""),
     ],
 )
