@@ -1,6 +1,7 @@
 """The tools that a model gets with ``workspace_tools``: what they do, and that they stay in the workspace."""
 
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -266,7 +267,7 @@ class TestRunning:
         assert use("bash", command="cat").text == "[exit code 0]"
 
     def test_much_output_is_shortened(self, use: UseTool) -> None:
-        text = use("bash", command=f"{sys.executable} -c 'print(\"x\" * 3_000_000)'").text
+        text = use("bash", command=f"{shlex.quote(sys.executable)} -c 'print(\"x\" * 3_000_000)'").text
 
         assert len(text) < 31_000
         assert text.endswith("[exit code 0]")
