@@ -30,6 +30,9 @@ def merge_command(
     fail_under: float | None,
 ) -> int:
     """Write the result document of the whole run, print its report, and return the exit code of the run."""
+    if any(shard.resolve() == output.resolve() for shard in shards):
+        complain(f"{output} is one of the shards, and would be overwritten; name another file with `-o`.")
+        return NOT_WRITTEN
     try:
         junit_files = [report_file(reporter) for reporter in reporters]
         outcome = run_of(merged_document([read_recording(path) for path in shards]))

@@ -88,6 +88,7 @@ def paths_and_record(paths: Sequence[Path]) -> tuple[list[Path], Path | None]:
         return suites or [Path()], None
     record = records[0]
     if record.suffix:
+        record = record.absolute()
         if not suites:
             try:
                 recording = read_recording(record)
@@ -95,7 +96,7 @@ def paths_and_record(paths: Sequence[Path]) -> tuple[list[Path], Path | None]:
                 raise SuiteError(str(error)) from None
             if record_boundary(record) is None or not recording.eval_file:
                 raise SuiteError(f"{record} does not say where its suite is; name the suite as well.")
-            suites = [record.absolute().parent.parent.parent / recording.eval_file]
+            suites = [record.parent.parent.parent / recording.eval_file]
         return suites, record
     suites = suites or [Path()]
     for eval_file in eval_files_of(suites):
@@ -123,7 +124,21 @@ def recording_to_resume(settings: RunSettings) -> Recording:
         raise SuiteError(str(error)) from None
     if recording.goes_on:
         raise SuiteError(f"{recording.path}: this run has not ended; wait for it, or end it.")
+    if settings.record is not None:
+        _check_not_resumed(eval_file, recording)
     return recording
+
+
+def _check_not_resumed(eval_file: Path, recording: Recording) -> None:
+    """Refuse a run that another one has resumed: what that one paid for would be paid again."""
+    for path in result_files(eval_file.parent):
+        document = read_document(path)
+        settings = block_of(engine_block(document), "settings") if document is not None else {}
+        if text_of(settings.get("resumed")) != recording.header.run_id:
+            continue
+        if path.name.endswith(JOURNAL_SUFFIX):
+            raise SuiteError(f"{path}: a run that resumes this one has not ended; wait for it, or end it.")
+        raise SuiteError(f"{recording.path} was resumed by the run in {path}: name that one instead.")
 
 
 def resumed_settings(settings: RunSettings, header: RunHeader) -> RunSettings:

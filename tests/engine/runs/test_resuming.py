@@ -19,6 +19,7 @@ from waza_engine.results.record import RunOutcome
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.preparing import prepare
+from waza_engine.runs.resuming import paths_and_record
 from waza_engine.runs.settings.table import RunSettings
 
 IDS = ("a", "b", "c")
@@ -118,6 +119,31 @@ def test_a_run_that_was_gone_on_with_is_not_the_one_to_go_on_with(
     resumed(path)
     with pytest.raises(SuiteError, match="there is no interrupted run to go on with"):
         resumed(path)
+
+
+def test_a_named_run_that_was_resumed_is_refused_with_the_newer_one(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    ledger = Ledger(scripted_model, held="b")
+    path = suite(tmp_path, ledger.model)
+    cancelled_at(2, ledger.model, path)
+    [first] = (tmp_path / ".waza" / "results").glob("*.json")
+    resumed(path)
+    with pytest.raises(SuiteError, match=r"was resumed by the run in .*\.json: name that one instead"):
+        resumed(path, record=first)
+    assert ledger.asked == {"a": 1, "b": 1, "c": 1}
+
+
+def test_a_record_is_named_by_a_relative_path_too(
+    scripted_model: StartModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Ledger(scripted_model, held="b")
+    path = suite(tmp_path, ledger.model)
+    cancelled_at(2, ledger.model, path)
+    [first] = (tmp_path / ".waza" / "results").glob("*.json")
+    monkeypatch.chdir(first.parent)
+    paths, record = paths_and_record([path, Path(first.name)])
+    assert statuses(resumed(paths[0], record=record))["c"] == ["passed"]
 
 
 def test_an_older_run_does_not_go_on_while_a_newer_one_cannot_be_read(tmp_path: Path) -> None:

@@ -126,6 +126,8 @@ def test_a_shard_does_not_fail_and_the_merged_run_does(tmp_path: Path) -> None:
     files = [str(tmp_path / f"{number}.json") for number in (1, 2)]
     for number, file in enumerate(files, 1):
         assert engine("run", suite, "--shard", f"{number}/2", "-o", file).returncode == 0
+    refused = engine("merge", *files, "-o", files[0])
+    assert (refused.returncode, "would be overwritten" in refused.stderr) == (2, True)
     merged = engine("merge", *files, "-o", tmp_path / "all.json")
     assert merged.returncode == 1
     assert "7 failed" in merged.stdout
