@@ -11,7 +11,7 @@ MODEL_VENV := .venv-model
 # The tests start thousands of Python processes, and each would compile all it imports again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check check-programs check-clusters prepare-check test-all search-assertions search-kills search-messages search-live search-recovery search-verdicts scale test-model lint format bench schemas vscode release clean lock
+.PHONY: demo test check prepare-check test-all search-assertions search-kills search-messages search-live search-recovery search-verdicts scale test-model lint format bench schemas vscode release clean lock
 
 demo: $(READY) ## Diagnostics, a run of every task and the scores in the source, on the example suite.
 	@echo; echo "== What the editor would underline: waza-language-server check $(SUITE)"; echo
@@ -24,18 +24,11 @@ demo: $(READY) ## Diagnostics, a run of every task and the scores in the source,
 # The tests of a file stay in one process. More processes than processors disturb the gestures in VS Code.
 PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder -n logical
 
-CLUSTERS := tests/engine/cluster
-
 test: $(READY) vscode-extension/node_modules/.ready ## All that runs in process, and some smoke tests over processes.
 	$(PYTEST) -m "not check and not model" $(ARGS)
 
-check: check-programs $(if $(ARGS),,check-clusters) ## What starts programs, servers and editors, a real VS Code included.
-
-check-programs: $(READY) vscode-extension/node_modules/.ready prepare-check
-	$(PYTEST) -m "check and not scale" $(or $(ARGS),--ignore $(CLUSTERS))
-
-check-clusters: $(READY) # They mostly wait, so `make -j2 check` runs them beside the others.
-	$(BIN)/python -m pytest --dist loadfile -n 4 -m "check and not scale" $(CLUSTERS)
+check: $(READY) vscode-extension/node_modules/.ready prepare-check ## What starts programs, servers and editors, a real VS Code included.
+	$(PYTEST) -m "check and not scale" $(ARGS)
 
 prepare-check: $(READY) ## Install what `make check` drives: the Copilot agent, VS Code, Neovim, Emacs.
 	$(BIN)/python -m tests.preparation
