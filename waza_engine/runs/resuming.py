@@ -133,8 +133,10 @@ def _check_not_resumed(eval_file: Path, recording: Recording) -> None:
     """Refuse a run that another one has resumed: what that one paid for would be paid again."""
     for path in result_files(eval_file.parent):
         document = read_document(path)
-        settings = block_of(engine_block(document), "settings") if document is not None else {}
-        if text_of(settings.get("resumed")) != recording.header.run_id:
+        if document is None:
+            continue
+        resumed = text_of(block_of(engine_block(document), "settings").get("resumed"))
+        if resumed != recording.header.run_id:
             continue
         if path.name.endswith(JOURNAL_SUFFIX):
             raise SuiteError(f"{path}: a run that resumes this one has not ended; wait for it, or end it.")
