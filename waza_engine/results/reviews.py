@@ -179,7 +179,7 @@ def _lines(file: Path) -> Iterator[tuple[int, tuple[ReviewKey, Review] | None, s
         return
     lines = content.split(b"\n", MOST_LINES)
     if len(lines) > MOST_LINES and lines.pop():
-        log.warning("Reviews behind line %s of %s are not read.", MOST_LINES, file)
+        log.warning("Reviews after line %s of %s are not read.", MOST_LINES, file)
     del content
     for number, line in enumerate(lines, 1):
         if not line.strip():

@@ -121,7 +121,7 @@ class SuiteFreshness:
         return known[1]
 
     def rewritten_task(self, task: TaskResult) -> str:
-        """Return how the text behind the verdict of a task has changed since, an empty text if unchanged."""
+        """Return how the text that decided the verdict of a task has changed since, "" if unchanged."""
         moment, today, again = task.timestamp, self.today(task.id), self.again(task)
         if self._file_of(task.id) == self._scores.path:
             then, of_file, of_task = self.then(task.id, moment), REWRITTEN.format("file"), _TASK
@@ -172,11 +172,11 @@ class SuiteFreshness:
         return A_JUDGE_REWRITTEN if decides else ""
 
     def rewritten_suite(self, run: RunResult) -> str:
-        """Return how the text behind the verdict of a suite has changed since, an empty text if unchanged."""
+        """Return how the text that decided the verdict of a suite has changed since, "" if unchanged."""
         return self._rewritten_whole(run, lambda written: written)
 
     def rewritten_metric(self, run: RunResult, name: str) -> str:
-        """Return how the text behind a metric has changed since a run, "" if not; others do not count."""
+        """Return how the text that decided a metric has changed since a run, "" if not; others do not count."""
         then = self.then("", run.timestamp)
         if then is not None and _metric(then, name) != _metric(self.today(""), name):
             return REWRITTEN.format("metric")
