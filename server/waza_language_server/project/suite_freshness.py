@@ -176,7 +176,7 @@ class SuiteFreshness:
         return self._rewritten_whole(run, lambda written: written)
 
     def rewritten_metric(self, run: RunResult, name: str) -> str:
-        """Return how the text that decided a metric has changed since a run, "" if not; others do not count."""
+        """Return how the text of a metric has changed since a run, "" if not; others are ignored."""
         then = self.then("", run.timestamp)
         if then is not None and _metric(then, name) != _metric(self.today(""), name):
             return REWRITTEN.format("metric")
