@@ -82,7 +82,8 @@ class TestServersThatDoNotStream:
 
         model = scripted_model(reply)
 
-        first, second = (ask_once(model, "Look.", tmp_path) for _ in range(2))
+        with openai_executor(model.base_url) as executor:
+            first, second = (ask(executor, "Look.", tmp_path) for _ in range(2))
 
         assert (first.output, second.output) == ("Done.", "Done.")
         assert ["stream" in request.body for request in model.requests] == [True, False, False]
@@ -95,7 +96,8 @@ class TestServersThatDoNotStream:
 
         model = scripted_model(reply)
 
-        usages = [ask_once(model, "Look.", tmp_path).usage for _ in range(2)]
+        with openai_executor(model.base_url) as executor:
+            usages = [ask(executor, "Look.", tmp_path).usage for _ in range(2)]
 
         assert [usage.input_tokens if usage else None for usage in usages] == [0, 7]
 
