@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +34,7 @@ from waza_engine.commands.regraded import answer, graded
 from waza_engine.json_rpc import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.loading.suite import AlreadyResumedError
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
@@ -193,7 +195,8 @@ class Methods:
         prepared, run.prepared = run.prepared, None
         assert prepared is not None
         try:
-            with run.cluster.opened_by_a_run():
+            # The last event says that another run resumed the same one.
+            with run.cluster.opened_by_a_run(), contextlib.suppress(AlreadyResumedError):
                 prepared.run(tell, run.cancellation)
         finally:
             run.has_closed = True

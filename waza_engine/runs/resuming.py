@@ -6,6 +6,8 @@ answering is ``lost``: it may have been paid for, and runs again only with ``--r
 
 from __future__ import annotations
 
+import random
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -24,9 +26,9 @@ from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
 from waza_engine.results.record import RunHeader, RunOutcome, TrialOutcome, TriggerOutcome
-from waza_engine.results.writing.store import ResultsError, recover_journals
+from waza_engine.results.writing.store import ResultsError, ResultStore, recover_journals
 from waza_engine.runs.loading.discovery import eval_files_of, runs_as_suite
-from waza_engine.runs.loading.suite import Suite, SuiteError
+from waza_engine.runs.loading.suite import AlreadyResumedError, Suite, SuiteError
 from waza_engine.runs.passes.deciding_files import current_inputs
 from waza_engine.runs.settings.table import RunSettings, setting_rows, settings_from
 from waza_engine.runs.trials.selection import SelectedTask
@@ -38,6 +40,7 @@ _LOST = f"the run was interrupted {LOST}"
 _MAY_CHANGE = {"max_cost_usd", "max_tokens", "fail_under", "fail_under_trigger", "cache"}
 """Recorded settings that may differ when a run is resumed."""
 _MOST_NAMED = 5
+_GIVE_WAY_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,22 +128,42 @@ def recording_to_resume(settings: RunSettings) -> Recording:
     if recording.goes_on:
         raise SuiteError(f"{recording.path}: this run has not ended; wait for it, or end it.")
     if settings.record is not None:
-        _check_not_resumed(eval_file, recording)
+        _check_not_resumed(eval_file.parent, recording.header.run_id)
     return recording
 
 
-def _check_not_resumed(eval_file: Path, recording: Recording) -> None:
+def open_store_of_resumed(store: ResultStore, suite_directory: Path, run_id: str) -> None:
+    """Start the journal of a run that resumes the run ``run_id``, unless another one does so as well.
+
+    Each looks for others once more when its own journal is there, so that of two that start at the same
+    moment at least one sees the other. That one removes its journal, and looks again a little later. Raises
+    ``ResultsError`` or ``AlreadyResumedError``.
+    """
+    while True:
+        _check_not_resumed(suite_directory, run_id)
+        store.open()
+        try:
+            _check_not_resumed(suite_directory, run_id, except_for=store.journal_path)
+        except AlreadyResumedError:
+            store.discard()
+            # Two that waited equally long would see each other again.
+            time.sleep(random.uniform(0, _GIVE_WAY_SECONDS))
+        else:
+            return
+
+
+def _check_not_resumed(suite_directory: Path, run_id: str, *, except_for: Path | None = None) -> None:
     """Refuse a run that another one has resumed: what that one paid for would be paid again."""
-    for path in result_files(eval_file.parent):
-        document = read_document(path)
+    for path in result_files(suite_directory):
+        document = None if path == except_for else read_document(path)
         if document is None:
             continue
-        resumed = text_of(block_of(engine_block(document), "settings").get("resumed"))
-        if resumed != recording.header.run_id:
+        if text_of(block_of(engine_block(document), "settings").get("resumed")) != run_id:
             continue
         if path.name.endswith(JOURNAL_SUFFIX):
-            raise SuiteError(f"{path}: a run that resumes this one has not ended; wait for it, or end it.")
-        raise SuiteError(f"{recording.path} was resumed by the run in {path}: name that one instead.")
+            sentence = f"{path}: a run that resumes this one has not ended; wait for it, or end it."
+            raise AlreadyResumedError(sentence)
+        raise AlreadyResumedError(f"The run was resumed by the run in {path}: name that one instead.")
 
 
 def resumed_settings(settings: RunSettings, header: RunHeader) -> RunSettings:

@@ -49,7 +49,7 @@ from waza_engine.runs.events.session_log import SessionListener, SessionLog
 from waza_engine.runs.events.stream import EventStream, Progress, RunEvent
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
 from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation, all_at_once
-from waza_engine.runs.loading.suite import Suite, SuiteError
+from waza_engine.runs.loading.suite import AlreadyResumedError, Suite, SuiteError
 from waza_engine.runs.passes.caching import TaskCache
 from waza_engine.runs.passes.deciding_files import current_inputs, stored_inputs
 from waza_engine.runs.passes.suite_pass import Findings, Handling, Pass, judge_models, outputs_of, run_pass
@@ -205,6 +205,7 @@ class PreparedRun:
     ) -> RunReport:
         """Run everything; never raises for errors of the suite, an agent or the disk.
 
+        Raises ``AlreadyResumedError``, and leaves no file, when another run has resumed the same run.
         An error of the listener cancels the run, and is raised when everything is ended and stored.
         """
         return copy_context().run(self._run, listener, cancellation)
@@ -244,6 +245,10 @@ class PreparedRun:
             stream.send("output", message=f"warning: {warning}")
         try:
             self._execute(state, inputs, assertions, cancellation)
+        except AlreadyResumedError as error:
+            all_at_once(closers)
+            stream.send("ended", status="error", message=str(error))
+            raise
         except (HookError, SuiteError, SuiteFileError) as error:
             state.message = str(error)
         except CancelledRunError:
@@ -287,7 +292,7 @@ class PreparedRun:
         cancellation: RunCancellation,
     ) -> None:
         state.writing(lambda: recover_journals(self.suite.directory))
-        state.writing(state.store.open)
+        state.writing(lambda: self._open(state.store))
         if not state.write_error:
             state.writing(lambda: keep_inputs(state.store.path, self.header.inputs, inputs), extra=True)
         self._store_earlier(state)
@@ -330,6 +335,14 @@ class PreparedRun:
         else:
             run_pass(main, context, handling, state.findings)
             self._run_baseline(state, context, handling)
+
+    def _open(self, store: ResultStore) -> None:
+        if self._earlier is None:
+            store.open()
+            return
+        from waza_engine.runs.resuming import open_store_of_resumed
+
+        open_store_of_resumed(store, self.suite.directory, self._earlier.run_id)
 
     def _earlier_trials(self, baseline: bool) -> Mapping[str, Sequence[TrialOutcome]]:
         return {} if self._earlier is None else self._earlier.trials_of(baseline=baseline)

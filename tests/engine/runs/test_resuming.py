@@ -3,6 +3,7 @@
 import json
 import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,8 +17,9 @@ from tests.scripted_model import Answer, Held, ModelRequest, Reply, ScriptedMode
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.results.record import RunOutcome
+from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite import AlreadyResumedError, SuiteError
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.resuming import paths_and_record
 from waza_engine.runs.settings.table import RunSettings
@@ -132,6 +134,25 @@ def test_a_named_run_that_was_resumed_is_refused_with_the_newer_one(
     with pytest.raises(SuiteError, match=r"was resumed by the run in .*\.json: name that one instead"):
         resumed(path, record=first)
     assert ledger.asked == {"a": 1, "b": 1, "c": 1}
+
+
+def test_of_two_runs_that_resume_at_the_same_moment_one_is_refused_and_leaves_nothing(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    ledger = Ledger(scripted_model, held="b")
+    path = suite(tmp_path, ledger.model)
+    cancelled_at(2, ledger.model, path)
+    both = [prepare(RunSettings(path, resume=True)) for _ in range(2)]
+    events: list[RunEvent] = []
+
+    with ThreadPoolExecutor(2) as pool:
+        runs = [pool.submit(run.run, events.append, RunCancellation()) for run in both]
+    [refused] = [error for run in runs if (error := run.exception()) is not None]
+
+    assert isinstance(refused, AlreadyResumedError)
+    assert ledger.asked == {"a": 1, "b": 1, "c": 1}
+    assert sorted(event.status or "" for event in events if event.kind == "ended") == ["error", "failed"]
+    assert len(list((tmp_path / ".waza" / "results").glob("*.json*"))) == 2
 
 
 def test_a_record_is_named_by_a_relative_path_too(

@@ -136,9 +136,15 @@ class ResultStore:
             self._begin(self._journal)
         except ResultsError:
             # An empty journal would stay forever, because its run may be about to begin.
-            with contextlib.suppress(OSError):
-                files.remove_file(self.journal_path, within=self.within)
+            self.discard()
             raise
+
+    def discard(self) -> None:
+        """Remove the journal of a run that is not to begin."""
+        with self._lock:
+            self._close()
+        with contextlib.suppress(OSError):
+            files.remove_file(self.journal_path, within=self.within)
 
     def _begin(self, journal: IO[bytes]) -> None:
         before = self._spent_before and spending_document(self._spent_before)

@@ -43,6 +43,10 @@ class SuiteError(Exception):
         self.sentences = sentences
 
 
+class AlreadyResumedError(SuiteError):
+    """Another run has resumed the same run, or is doing so."""
+
+
 class NothingAffectedError(SuiteError):
     """No change since a commit affects a task or the trigger prompts: nothing to run, and no error."""
 
