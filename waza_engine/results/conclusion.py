@@ -13,6 +13,7 @@ from typing import Any, Literal
 from waza_engine.counting import counted
 from waza_engine.number_formats import format_below, format_percent, reaches
 from waza_engine.results.conclusion_descriptions import (
+    BASELINE,
     PROMPTS,
     SCORE,
     SKILLS,
@@ -104,11 +105,13 @@ def trigger_verdict(trigger: TriggerOutcome) -> Literal["passed", "failed", "err
 class BaselineConclusion:
     """The run compared with one without skills, over the tasks judged in both.
 
-    ``worth_it`` is None when there are none.
+    ``worth_it`` is None when there are none. ``errored`` is how many have no verdict without skills because
+    something broke.
     """
 
     words: str
     worth_it: bool | None
+    errored: int = 0
 
 
 def conclude_baseline(
@@ -118,9 +121,11 @@ def conclude_baseline(
 
     ``regraded`` says that the tasks were graded again since; those without skills never are.
     """
+    concluded = [conclude_task(task) for task in baseline.tasks]
+    errored = sum(task.verdict == "errored" for task in concluded)
     with_skills, without = (
         {name: task for name, task in tasks_by_name(found).items() if task.judged}
-        for found in (tasks, list(map(conclude_task, baseline.tasks)))
+        for found in (tasks, concluded)
     )
     found = compared_rates(
         {name: task.verdict for name, task in with_skills.items()},
@@ -128,7 +133,7 @@ def conclude_baseline(
     )
     if found is None:
         return BaselineConclusion(
-            "with skills and without cannot be compared: no task was judged both times", None
+            "with skills and without cannot be compared: no task was judged both times", None, errored
         )
     p = paired_p(
         [
@@ -147,6 +152,7 @@ def conclude_baseline(
     return BaselineConclusion(
         f"{rates}: {_difference_words(found.with_skills - found.baseline, found.baseline, p)}",
         improves(found.with_skills, found.baseline),
+        errored,
     )
 
 
@@ -313,7 +319,7 @@ def conclude(
     )
     failures, breakages = (
         list(_failures(counts, run, triggers, baseline)),
-        list(_breakages(counts, run, triggers)),
+        list(_breakages(counts, run, triggers, baseline)),
     )
     failures += _below(_least_score(run, fail_under), run, tasks)
     verdict = _verdict(run, tasks, triggers, failed=bool(failures), errored=bool(breakages))
@@ -461,10 +467,17 @@ def _misclassified(triggers: TriggerConclusion | None, failures: Sequence[Reason
         yield f"{describe_misclassified(triggers)}; `--fail-under-trigger` or a threshold makes it a failure"
 
 
-def _breakages(counts: Counts, run: RunOutcome, triggers: TriggerConclusion | None) -> Iterator[Reason]:
+def _breakages(
+    counts: Counts,
+    run: RunOutcome,
+    triggers: TriggerConclusion | None,
+    baseline: BaselineConclusion | None,
+) -> Iterator[Reason]:
     """Yield the reasons why parts of the run have no verdict: something broke."""
     if counts.errored:
         yield Reason(f"{counted(counts.errored, 'task')} in error", "errored", TASKS, is_counted=True)
+    if baseline is not None and baseline.errored:
+        yield Reason(f"{counted(baseline.errored, 'task')} in error without skills", "errored", BASELINE)
     if triggers is not None and triggers.errored:
         words = f"{triggers.errored} of {counted(triggers.total, 'trigger prompt')} could not be tried"
         yield Reason(words, "errored", PROMPTS)

@@ -14,10 +14,11 @@ _FOLDERS = re.compile(r"^(?:/|[A-Za-z]:\\)[^\n]*?[/\\](?=[^/\\]+\.\w+:(?:\d+:)? 
 """The folders of the file that a reason begins with: its name is enough."""
 
 
-TASKS, WHOLE_RUN, SKILLS, SCORE, PROMPTS = (
+TASKS, WHOLE_RUN, SKILLS, BASELINE, SCORE, PROMPTS = (
     "tasks",
     "the whole run",
     "the skills",
+    "the run without skills",
     "the score",
     "trigger prompts",
 )

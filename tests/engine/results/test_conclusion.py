@@ -103,6 +103,7 @@ PASSES = task("a", "passed")
         (run(PASSES, baseline=run(task("a", "failed"))), "passed", 0),
         (run(PASSES, baseline=run(PASSES)), "passed", 0),
         (run(PASSES, baseline=run(task("a", "skipped"))), "passed", 0),
+        (run(PASSES, baseline=run(task("a", "error"))), "errored", 4),
         (run(PASSES, task("b", "skipped"), baseline=run(PASSES, task("b", "failed"))), "passed", 0),
         (run(PASSES, task("b", "error"), baseline=run(PASSES, task("b", "failed"))), "errored", 4),
     ],

@@ -65,7 +65,9 @@ def test_reports_are_written(tmp_path: Path, era: str) -> None:
         case.get("name"): [child.tag for child in case if child.tag not in ("system-out", "properties")]
         for case in ElementTree.fromstring(junit.stdout).iter("testcase")
     }
-    beside = {"the skills": ["failure"]} if "baseline_outcome" in SAMPLES[era]() else {}
+    beside: dict[str, list[str]] = {}
+    if "baseline_outcome" in SAMPLES[era]():
+        beside = {"the skills": ["failure"], "the run without skills": ["error"]}
     prompts: dict[str, list[str]] = {
         each["prompt"]: [] for each in SAMPLES[era]().get("trigger_results") or ()
     }

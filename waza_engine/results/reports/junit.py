@@ -13,6 +13,7 @@ from waza_engine.moments import is_known
 from waza_engine.number_formats import format_score, format_scores
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import (
+    BASELINE,
     DECIDING,
     PROMPTS,
     SCORE,
@@ -45,6 +46,7 @@ _LONGEST_ANSWER = 4_000
 _TYPES = {
     WHOLE_RUN: "RunNotEnded",
     SKILLS: "BaselineFailure",
+    BASELINE: "BaselineError",
     SCORE: "ScoreFailure",
     PROMPTS: "TriggerError",
 }
