@@ -110,6 +110,8 @@ def prepare(
             by_list = executor.costs and not executor.reports_cost
             warnings += check_prices(settings.budget, config.model if by_list else "", asked)
             _note_prices(meter, suite, agent)
+            for task in earlier.lost if earlier else ():
+                meter.keep_reserved(task)
         if settings.cache and cache is None:
             warnings.append("tasks of a `scenario` are not cached, so every one of them runs")
         without, left_out = baseline_pass(suite, tasks) if tasks else (None, list[str]())

@@ -48,7 +48,8 @@ class EarlierRun:
     """The interrupted run that a run resumes.
 
     ``tasks`` and ``baseline`` hold its reused trials by task id, ``triggers`` its trigger prompts. ``spent``
-    is the total cost so far, including trials that run again and the runs that it resumed itself.
+    is the total cost so far, including trials that run again and the runs that it resumed itself. ``lost``
+    has the task id of each trial that may have been paid for besides, even if it runs again.
     """
 
     run_id: str
@@ -57,6 +58,7 @@ class EarlierRun:
     baseline: Mapping[str, Sequence[TrialOutcome]]
     triggers: Sequence[TriggerOutcome]
     spent: Spending = field(default_factory=Spending)
+    lost: Sequence[str] = ()
 
     @property
     def spent_elsewhere(self) -> Spending:
@@ -227,7 +229,15 @@ def earlier_run(
     words += f", {counted(prompts, 'trigger prompt')} lost" if prompts else ""
     if lost or prompts:
         words += ": they may have been paid for, and `--retry lost` runs them again"
-    return EarlierRun(outcome.header.run_id, words, kept, baseline, triggers, outcome.spending or Spending())
+    uncounted = [
+        task.id
+        for run in (outcome, outcome.baseline)
+        for task in (run.tasks if run else ())
+        for trial in task.trials
+        if costs and (trial.lost or trial.stopped)
+    ]
+    spent = outcome.spending or Spending()
+    return EarlierRun(outcome.header.run_id, words, kept, baseline, triggers, spent, uncounted)
 
 
 def _newest_unended(eval_file: Path, retry: Sequence[str]) -> Path:

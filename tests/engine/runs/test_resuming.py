@@ -100,6 +100,18 @@ def test_what_the_first_run_spent_counts_in_the_second(scripted_model: StartMode
         resumed(path, "lost", max_tokens=150)
 
 
+@pytest.mark.parametrize(("limit", "asked"), [(250, 0), (300, 1)])
+def test_the_price_of_a_lost_trial_stays_reserved_in_the_second(
+    scripted_model: StartModel, tmp_path: Path, limit: int, asked: int
+) -> None:
+    ledger = Ledger(scripted_model, held="b")
+    path = suite(tmp_path, ledger.model)
+    cancelled_at(2, ledger.model, path)
+    outcome = resumed(path, max_tokens=limit)
+    assert ledger.asked["c"] == asked
+    assert ("100 are used and 100 reserved for lost trials" in outcome.message) == (not asked)
+
+
 def test_trials_that_failed_or_broke_run_again_on_request(scripted_model: StartModel, tmp_path: Path) -> None:
     ledger = Ledger(scripted_model, said="bad")
     path = suite(tmp_path, ledger.model)

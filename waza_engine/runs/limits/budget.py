@@ -148,6 +148,10 @@ class Meter:
         else:
             self._is_reached()
 
+    def keep_reserved(self, task: str) -> None:
+        """Keep the price of a trial reserved that was lost in the run that this one resumes."""
+        self._limits._lost.append(self.prices.high(task))
+
     def stop(self, reason: str) -> None:
         """Start no call any more and end the active ones, as at a limit; ``reason`` says why."""
         if self._within is not None:
