@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from waza_engine.runs.loading.suite import SuiteError
 
 MOST_LOCAL_WORKERS = 64
-_FORMS = "write `local:4`, the address of a scheduler, such as `tls://host:8786`, or a file `.yaml`"
+_SCHEDULER = "the address of a scheduler, such as `tls://host:8786`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,12 @@ def cluster_address(written: str, certificates: Path | None = None) -> ClusterAd
         return ClusterAddress(local=int(count))
     if written.endswith((".yaml", ".yml")):
         return ClusterAddress(file=Path(written), certificates=certificates)
-    return ClusterAddress(
-        address=checked_address(written, f"`--cluster {written}`"), certificates=certificates
-    )
+    where, forms = f"`--cluster {written}`", f"`local:4`, {_SCHEDULER}, or a file `.yaml`"
+    return ClusterAddress(address=checked_address(written, where, forms), certificates=certificates)
 
 
-def checked_address(written: str, where: str) -> str:
-    """Return the address of a scheduler; ``where`` names what has it.
+def checked_address(written: str, where: str, forms: str = _SCHEDULER) -> str:
+    """Return the address of a scheduler; ``where`` names what has it, ``forms`` what can be written there.
 
     A scheduler executes whatever it is sent, so a connection without TLS is allowed on this machine alone.
     Raises ``SuiteError``.
@@ -55,7 +54,7 @@ def checked_address(written: str, where: str) -> str:
         host = port = None
         parts = urlsplit("")
     if parts.scheme not in ("tcp", "tls") or not host or not port or parts.path or parts.username:
-        raise SuiteError(f"{where} is not a cluster; {_FORMS}.")
+        raise SuiteError(f"{where} cannot be used; write {forms}.")
     if parts.scheme == "tcp" and not _is_loopback(host):
         raise SuiteError(
             f"{where} is not encrypted, and a scheduler executes whatever it is sent; "

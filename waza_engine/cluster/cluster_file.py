@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+import importlib.util
+import math
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
     from distributed.security import Security
 
 PACKAGES = ("distributed", "dask_cloudprovider", "dask_jobqueue", "dask_kubernetes", "dask_yarn")
-"""The packages whose classes a file may name: the file must not import anything else."""
+"""The packages whose classes a file may name: the file must not import or call anything else."""
+_CLUSTER_CLASS = compiled_later(rf"(?:{'|'.join(PACKAGES)})(?:\.\w+)*\.\w*Cluster")
 # As Dask says so: "SSHCluster requires the `asyncssh` package".
 _NAMED_PACKAGE = compiled_later(r"`(\w[\w.-]*)` package")
 _KEYS = {"cluster", "arguments", "workers", "adapt"}
@@ -49,9 +52,10 @@ def read_cluster_file(path: Path) -> ClusterFile:
     if unknown := sorted(map(str, found.keys() - _KEYS)):
         raise SuiteError(f"{path}: `{unknown[0]}` is not known; write {', '.join(sorted(_KEYS))}.")
     name = found.get("cluster")
-    if not isinstance(name, str) or name.partition(".")[0] not in PACKAGES:
+    if not isinstance(name, str) or not _CLUSTER_CLASS.fullmatch(name):
         raise SuiteError(
-            f"{path}: `cluster` names a class of {', '.join(PACKAGES)}, such as `dask_jobqueue.SLURMCluster`."
+            f"{path}: `cluster` names a class of clusters, such as `dask_jobqueue.SLURMCluster`, "
+            f"of one of the packages {', '.join(PACKAGES)}."
         )
     arguments: Any = found.get("arguments") or {}
     adapt: Any = found.get("adapt") or {}
@@ -59,7 +63,9 @@ def read_cluster_file(path: Path) -> ClusterFile:
     if not isinstance(arguments, Mapping):
         raise SuiteError(f"{path}: `arguments` are those of the class, by name.")
     if not _is_range(adapt):
-        raise SuiteError(f"{path}: `adapt` takes whole numbers, such as {{minimum: 1, maximum: 20}}.")
+        raise SuiteError(
+            f"{path}: `adapt` takes whole numbers, the lower one first: {{minimum: 1, maximum: 20}}."
+        )
     if workers is not None and (not isinstance(workers, int) or workers < 1):
         raise SuiteError(f"{path}: `workers` is a whole number, 1 or more.")
     by_name = {str(key): value for key, value in cast("Mapping[object, Any]", arguments).items()}
@@ -73,22 +79,14 @@ def start_cluster(file: ClusterFile, security: Security | None) -> Any:
     """
     if security is not None:
         _hand_on(security)
-    module, _, name = file.cluster.rpartition(".")
-    try:
-        kind = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        package = _missing_package(error) or file.cluster.partition(".")[0]
-        raise SuiteError(
-            f"{file.path}: there is no `{file.cluster}`; install {package.replace('_', '-')}."
-        ) from None
+    kind = _class_of(file)
     arguments = dict(file.arguments) if security is None else {**file.arguments, "security": security}
     try:
         cluster = kind(**arguments)
     except Exception as error:  # noqa: BLE001 - it may be anything, and is the author's to mend
         if package := _missing_package(error):
             raise SuiteError(f"{file.path}: `{file.cluster}` needs {package}; install it.") from None
-        why = " ".join(str(error).replace("\\n", " ").split()).rstrip(".")
-        raise SuiteError(f"{file.path}: `{file.cluster}` cannot be started: {why}.") from None
+        raise SuiteError(f"{file.path}: `{file.cluster}` cannot be started: {_reason(error)}.") from None
     try:
         checked_address(str(cluster.scheduler_address), f"{file.path}: `{cluster.scheduler_address}`")
         if file.adapt:
@@ -100,6 +98,26 @@ def start_cluster(file: ClusterFile, security: Security | None) -> Any:
             cluster.close()
         raise
     return cluster
+
+
+def _class_of(file: ClusterFile) -> Callable[..., Any]:
+    module, _, name = file.cluster.rpartition(".")
+    package = module.partition(".")[0]
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        missing = _missing_package(error)
+        if missing in ("", package) and importlib.util.find_spec(package) is not None:
+            raise SuiteError(f"{file.path}: there is no `{file.cluster}`; name another class.") from None
+        install = (missing or package).replace("_", "-")
+        raise SuiteError(f"{file.path}: there is no `{file.cluster}`; install {install}.") from None
+
+
+def _reason(error: BaseException) -> str:
+    """Return the first cause of an error in one line: Dask says that a scheduler "failed to start"."""
+    while cause := error.__cause__ or error.__context__:
+        error = cause
+    return " ".join(str(error).replace("\\n", " ").split()).rstrip(".") or type(error).__name__
 
 
 def _hand_on(security: Security) -> None:
@@ -138,4 +156,6 @@ def _is_range(adapt: object) -> bool:
         return False
     found = cast("Mapping[object, object]", adapt)
     known = found.keys() <= {"minimum", "maximum"}
-    return known and all(isinstance(number, int) and number >= 0 for number in found.values())
+    if not known or not all(isinstance(number, int) and number >= 0 for number in found.values()):
+        return False
+    return cast("int", found.get("minimum", 0)) <= cast("float", found.get("maximum", math.inf))

@@ -22,13 +22,14 @@ from waza_engine.cluster.steps import execute_step
 from waza_engine.cluster.versions import hello, resource_of
 from waza_engine.results.json_values import Block, Json
 from waza_engine.results.places import workspace_prefix
-from waza_engine.terminal import say
+from waza_engine.terminal import complain, say
 
 if TYPE_CHECKING:
     from distributed.security import Security
 
 WORKS = "works for"
 """A worker prints this when it is ready, after its name."""
+_JOIN_SECONDS = 10.0
 _CLOSING_SECONDS = 5.0
 
 
@@ -120,11 +121,25 @@ async def _serve(address: str, security: Security | None, slots: int, folder: st
         host="127.0.0.1" if security is None else None,
         local_directory=folder,
     )
+    ending, joining = asyncio.create_task(ended.wait()), asyncio.create_task(_joined(worker))
     try:
-        await worker
+        first = asyncio.FIRST_COMPLETED
+        done, _ = await asyncio.wait((ending, joining), timeout=_JOIN_SECONDS, return_when=first)
+        if not done:
+            complain(f"No scheduler answers at {address} so far; this worker waits for it.")
+            await asyncio.wait((ending, joining), return_when=first)
+        if ended.is_set():
+            joining.cancel()
+            return
+        await joining
         say(f"{WORKER} {WORKS} {address}, {slots} at a time")
-        waiting = [asyncio.ensure_future(ended.wait()), asyncio.ensure_future(worker.finished())]
-        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        finished = asyncio.create_task(worker.finished())
+        await asyncio.wait((ending, finished), return_when=first)
     finally:
         await asyncio.to_thread(close_runs)
         await worker.close(timeout=_CLOSING_SECONDS)
+
+
+async def _joined(worker: Worker) -> None:
+    """Wait until a scheduler has accepted the worker; Dask waits for ever."""
+    await worker

@@ -17,6 +17,7 @@ from tests.command_line import engine
         ("report . --fail-under 3", "`--fail-under` must be 1 or less."),
         ("compare a b --format x", "`--format` is `x`, which is not one of `table`, `json`."),
         ("compare", "`RESULTS` is missing."),
+        ("merge", "`RESULTS...` is missing."),
         ("gate --baseline a", "`--current` is missing."),
         (
             "run . --modle x",

@@ -49,13 +49,17 @@ def test_an_address_that_is_not_encrypted_is_refused_elsewhere(written: str) -> 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("cluster: os.system\n", "`cluster` names a class of distributed, "),
+        ("cluster: os.system\n", "`cluster` names a class of clusters, such as"),
+        ("cluster: distributed.Client\n", "`cluster` names a class"),
+        ("cluster: distributed.utils.import_file\n", "`cluster` names a class"),
+        ("cluster: distributed\n", "`cluster` names a class"),
         ("arguments: {}\n", "`cluster` names a class"),
         ("cluster: distributed.LocalCluster\nworker: 3\n", "`worker` is not known"),
         ("cluster: distributed.LocalCluster\nadapt: {maximum: many}\n", "`adapt` takes whole numbers"),
         ("cluster: distributed.LocalCluster\nworkers: 0\n", "`workers` is a whole number"),
         ("cluster: distributed.LocalCluster\nworkers: two\n", "`workers` is a whole number"),
         ("cluster: distributed.LocalCluster\nadapt: {minimum: 1, most: 2}\n", "`adapt` takes whole numbers"),
+        ("cluster: distributed.LocalCluster\nadapt: {minimum: 5, maximum: 2}\n", "the lower one first"),
         ("cluster: distributed.LocalCluster\narguments: [1]\n", "`arguments` are those of the class"),
         ("cluster: [\n", "cluster.yaml:"),
     ],

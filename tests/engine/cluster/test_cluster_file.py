@@ -98,7 +98,8 @@ def test_a_check_names_the_workers_and_how_much_runs_at_a_time(tmp_path: Path) -
             "cluster: distributed.SSHCluster\narguments: {hosts: [localhost, localhost]}\n",
             "`distributed.SSHCluster` needs asyncssh; install it.",
         ),
-        ("cluster: distributed.NoCluster\n", "there is no `distributed.NoCluster`; install distributed."),
+        ("cluster: distributed.NoCluster\n", "there is no `distributed.NoCluster`; name another class."),
+        ("cluster: distributed.no.Cluster\n", "there is no `distributed.no.Cluster`; name another class."),
         (
             "cluster: distributed.SSHCluster\narguments: {hosts: []}\n",
             "`distributed.SSHCluster` cannot be started: ",

@@ -12,6 +12,7 @@ import pytest
 from tests.command_line import engine
 from tests.engine.cluster.ledgers import LedgerSuite, agents_alive, kill, name_of, until
 from tests.engine.cluster.processes import Cluster, Machine, engine_of
+from tests.engine.cluster.processes import engine as machine
 from tests.engine.suites import task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE, staying
 from waza_engine.results.reading.recordings import Recording, read_recording
@@ -46,6 +47,14 @@ def assert_trials_are_asked_once_or_lost(suite: LedgerSuite, is_lost: str, *, ta
     # Another agent of the worker may have been killed before it wrote down its prompt.
     assert asked.keys() | set(lost(found)) == statuses(found).keys()
     assert len(statuses(found)) == tasks
+
+
+def test_a_worker_without_a_scheduler_says_that_it_waits_and_ends_when_asked() -> None:
+    worker = machine("worker", "tcp://127.0.0.1:1")
+    worker.wait_for("No scheduler answers at tcp://127.0.0.1:1 so far; this worker waits for it.")
+    worker.process.send_signal(signal.SIGTERM)
+    assert worker.ended() == 0, worker.text
+    worker.close()
 
 
 def test_a_run_on_a_scheduler(remote: Cluster, tmp_path: Path) -> None:
