@@ -42,8 +42,9 @@ _REFRESH_SECONDS = 2.0
 _OPEN_SECONDS = 30.0
 # Jobs wait in a queue, and machines of a cloud start, for minutes.
 _QUEUE_SECONDS = 600.0
-_NO_WORKER_SECONDS = 60.0
-_SILENT_SECONDS = 60.0
+# As long as a lease of a worker.
+_NO_WORKER_SECONDS = 30.0
+_SILENT_SECONDS = 30.0
 # Longer than Dask waits for a worker.
 _ANSWER_SECONDS = 60.0
 _ENDING_SECONDS = 5.0
@@ -136,9 +137,8 @@ class DaskCluster:
     @property
     def failure(self) -> str:
         """Return why no trial can begin any more, "" while they can."""
-        if self._client is None or self._client.status in ("closed", "closing"):
-            return "the scheduler of the cluster is gone"
-        if time.monotonic() - self._heard > _SILENT_SECONDS:
+        is_closed = self._client is None or self._client.status in ("closed", "closing")
+        if is_closed or time.monotonic() - self._heard > _SILENT_SECONDS:
             return "the scheduler of the cluster does not answer"
         if not self._slots and time.monotonic() - self._alive > self._patience:
             return "no worker of the cluster is left"

@@ -103,7 +103,7 @@ def test_without_its_scheduler_a_run_ends_with_what_workers_still_finish(
     began = time.monotonic()
     assert run.ended() == 2, run.text
     assert time.monotonic() - began < 75
-    assert "the scheduler of the cluster is gone; `--resume` runs the rest" in run.text
+    assert "the scheduler of the cluster does not answer; `--resume` runs the rest" in run.text
     found = newest(suite)
     heard = {name for name, trials in statuses(found).items() if trials}
     assert heard == suite.asked().keys()
@@ -133,7 +133,7 @@ def test_a_frozen_worker_loses_its_lease_and_its_trials(remote: Cluster, tmp_pat
 
 
 @pytest.mark.scale
-def test_a_run_without_workers_ends_after_a_minute(tmp_path: Path) -> None:
+def test_a_run_without_workers_ends_after_half_a_minute(tmp_path: Path) -> None:
     suite = LedgerSuite(tmp_path, tasks=8)
     suite.slow(name_of(0))
     with Cluster(tmp_path, workers=1) as cluster:
@@ -145,7 +145,7 @@ def test_a_run_without_workers_ends_after_a_minute(tmp_path: Path) -> None:
         took = time.monotonic() - began
     sys.stdout.write(f"the run ended {took:.0f} s after its last worker\n")
     assert "no worker of the cluster is left; `--resume` runs the rest" in run.text
-    assert took < 65 + ON_A_BUSY_MACHINE
+    assert took < 35 + ON_A_BUSY_MACHINE
     assert lost(newest(suite)) == [name_of(0)]
 
 
