@@ -84,7 +84,7 @@ _VALUES: Mapping[str, _Words] = {
 }
 _SENTENCES: Mapping[str, _Words] = {
     r"Invalid value for (.*?): (?:Value error, )?(.*)": _invalid,
-    r"Missing (?:argument|option) '(.*?)'\..*": lambda found: f"`{_last_name(found[1])}` is missing.",
+    r"Missing (?:argument|option) (.*?)\.(?:\s.*)?": lambda found: f"`{_last_name(found[1])}` is missing.",
     r"No such option: (\S+)(.*)": _unknown_option,
     r"No such command '(.*?)'\.?(.*)": _unknown_command,
     r"Option '(.*)' does not take a value\.": lambda found: f"`{found[1]}` takes no value.",
