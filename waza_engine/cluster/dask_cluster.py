@@ -27,6 +27,7 @@ from waza_engine.cluster.versions import difference, hello, machine, resource_of
 from waza_engine.counting import counted
 from waza_engine.results.json_values import Json
 from waza_engine.results.places import workspace_prefix
+from waza_engine.results.reading.run_store_entries import LEASE_SECONDS
 from waza_engine.runs.limits.cancellation import RunCancellation, TooSlowError, call_bounded
 from waza_engine.runs.loading.suite import SuiteError
 
@@ -42,9 +43,6 @@ _REFRESH_SECONDS = 2.0
 _OPEN_SECONDS = 30.0
 # Jobs wait in a queue, and machines of a cloud start, for minutes.
 _QUEUE_SECONDS = 600.0
-# As long as a lease of a worker.
-_NO_WORKER_SECONDS = 30.0
-_SILENT_SECONDS = 30.0
 # Longer than Dask waits for a worker.
 _ANSWER_SECONDS = 60.0
 _ENDING_SECONDS = 5.0
@@ -138,7 +136,7 @@ class DaskCluster:
     def failure(self) -> str:
         """Return why no trial can begin any more, "" while they can."""
         is_closed = self._client is None or self._client.status in ("closed", "closing")
-        if is_closed or time.monotonic() - self._heard > _SILENT_SECONDS:
+        if is_closed or time.monotonic() - self._heard > LEASE_SECONDS:
             return "the scheduler of the cluster does not answer"
         if not self._slots and time.monotonic() - self._alive > self._patience:
             return "no worker of the cluster is left"
@@ -259,7 +257,7 @@ class DaskCluster:
         """Return for how many seconds a run waits for workers since it has heard from the last one."""
         if self._local is not None and self._local.are_gone:
             return 0.0
-        return _QUEUE_SECONDS if self._is_adaptive else _NO_WORKER_SECONDS
+        return _QUEUE_SECONDS if self._is_adaptive else LEASE_SECONDS
 
     def _started(self) -> tuple[str, Security | None]:
         """Start what is to be started; return the address of the scheduler and how to connect to it."""
