@@ -111,12 +111,6 @@ def test_a_name_that_no_file_can_have_does_not_exist(workspace: Path) -> None:
     assert result(grade_files(workspace, {"must_not_exist": ["x" * 5000]})) == (1.0, True)
 
 
-@pytest.mark.parametrize("config", [None, {}, {"must_exist": []}])
-def test_file_without_a_rule_is_an_error(config: dict[str, Any] | None) -> None:
-    with refused("nothing to check", "`must_exist`"):
-        grade("file", config)
-
-
 def diff(workspace: Path, suite: Path, *files: dict[str, Any], **config: Any) -> Verdict:
     return grade(
         "diff", {"expected_files": list(files), **config}, workspace=workspace, suite_directory=suite
@@ -124,19 +118,13 @@ def diff(workspace: Path, suite: Path, *files: dict[str, Any], **config: Any) ->
 
 
 def test_a_snapshot_is_compared_byte_for_byte(workspace: Path, suite: Path) -> None:
-    verdict = diff(workspace, suite, {"path": "notes.txt", "snapshot": "snapshots/notes.txt"})
+    file = {"path": "notes.txt", "snapshot": "snapshots/notes.txt"}
+    verdict = diff(workspace, suite, file)
     assert result(verdict) == (0.5, False)
     assert failed_paths(verdict) == [("expected_files", 0, "snapshot")]
-    (suite / "snapshots" / "notes.txt").write_bytes(b"one\ntwo\n")
-    assert result(diff(workspace, suite, {"path": "notes.txt", "snapshot": "snapshots/notes.txt"})) == (
-        1.0,
-        True,
-    )
-    (suite / "snapshots" / "notes.txt").write_bytes(b"one\r\ntwo\r\n")
-    assert result(diff(workspace, suite, {"path": "notes.txt", "snapshot": "snapshots/notes.txt"})) == (
-        0.5,
-        False,
-    )
+    for content, expected in ((b"one\ntwo\n", (1.0, True)), (b"one\r\ntwo\r\n", (0.5, False))):
+        (suite / "snapshots" / "notes.txt").write_bytes(content)
+        assert result(diff(workspace, suite, file)) == expected
 
 
 def test_a_snapshot_in_the_fixtures_wins_over_one_beside_the_eval(workspace: Path, suite: Path) -> None:
@@ -190,32 +178,35 @@ def test_update_writes_snapshots_and_counts_them(workspace: Path, suite: Path) -
     assert first.details["snapshot_updates"][0]["lines_changed"] == 1
 
 
-def test_update_never_writes_outside_of_context_dir(workspace: Path, suite: Path) -> None:
-    file = {"path": "notes.txt", "snapshot": "../../escaped.txt"}
-    verdict = diff(workspace, suite, file, context_dir="snapshots", update_snapshots=True)
-    assert result(verdict) == (0.5, False)
-    assert not (suite.parent / "escaped.txt").exists()
-
-
-def test_update_never_writes_outside_of_the_suite(workspace: Path, suite: Path) -> None:
-    verdict = diff(
-        workspace, suite, {"path": "notes.txt", "snapshot": "../escaped.txt"}, update_snapshots=True
-    )
-    assert result(verdict) == (0.5, False)
+@pytest.mark.parametrize(
+    ("snapshot", "config"), [("../escaped.txt", {}), ("../../escaped.txt", {"context_dir": "snapshots"})]
+)
+def test_update_never_writes_outside_of_the_suite_or_context_dir(
+    workspace: Path, suite: Path, snapshot: str, config: dict[str, str]
+) -> None:
+    file = {"path": "notes.txt", "snapshot": snapshot}
+    assert result(diff(workspace, suite, file, update_snapshots=True, **config)) == (0.5, False)
     assert not (suite.parent / "escaped.txt").exists()
 
 
 @pytest.mark.parametrize(
-    ("config", "words"),
+    ("type_name", "config", "words"),
     [
-        ({}, ["`config.expected_files` is missing"]),
-        ({"expected_files": []}, ["must not be empty"]),
-        ({"expected_files": [{"contains": ["a"]}]}, ["`config.expected_files[0].path` is missing"]),
-        ({"expected_files": [{"path": "a"}]}, ["`config.expected_files[0]`", "`snapshot` or `contains`"]),
-        ({"expected_files": [{"path": "a", "snapshot": ""}]}, ["`snapshot` or `contains`"]),
-        ({"expected_files": ["a.txt"]}, ["`config.expected_files[0]` must be a block"]),
+        ("file", None, ["nothing to check", "`must_exist`"]),
+        ("file", {}, ["nothing to check", "`must_exist`"]),
+        ("file", {"must_exist": []}, ["nothing to check", "`must_exist`"]),
+        ("diff", {}, ["`config.expected_files` is missing"]),
+        ("diff", {"expected_files": []}, ["must not be empty"]),
+        ("diff", {"expected_files": [{"contains": ["a"]}]}, ["`config.expected_files[0].path` is missing"]),
+        (
+            "diff",
+            {"expected_files": [{"path": "a"}]},
+            ["`config.expected_files[0]`", "`snapshot` or `contains`"],
+        ),
+        ("diff", {"expected_files": [{"path": "a", "snapshot": ""}]}, ["`snapshot` or `contains`"]),
+        ("diff", {"expected_files": ["a.txt"]}, ["`config.expected_files[0]` must be a block"]),
     ],
 )
-def test_diffs_that_cannot_be_graded(config: dict[str, Any], words: list[str]) -> None:
+def test_rules_that_cannot_be_graded(type_name: str, config: dict[str, Any] | None, words: list[str]) -> None:
     with refused(*words):
-        grade("diff", config)
+        grade(type_name, config)

@@ -2,7 +2,6 @@
 
 import json
 import math
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -71,19 +70,6 @@ def test_every_level_of_every_template(
     assert result(verdict) == (score, score >= 0.75)
     assert verdict.details["score_field"] == field
     assert verdict.details["rubric"]["source"] == f"builtin:{name}"
-
-
-@pytest.mark.parametrize(("name", "field", "raw", "score"), LEVELS)
-def test_templates_work_as_copied_files(
-    name: str, field: str, raw: Any, score: float, scripted_model: StartModel, tmp_path: Path
-) -> None:
-    (tmp_path / "rubrics").mkdir()
-    shutil.copy(ROOT / "waza_engine" / "rubrics" / f"{name}.yaml", tmp_path / "rubrics")
-    model = scripted_model(json.dumps({field: raw}))
-    written = f"rubrics/{name}.yaml"
-    verdict = judged(model, "llm", {"rubric": written}, suite_directory=tmp_path)
-    assert verdict.score == score
-    assert verdict.details["rubric"]["source"] == f"file:{written}"
 
 
 @pytest.mark.parametrize("name", TEMPLATES)

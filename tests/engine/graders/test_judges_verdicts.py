@@ -27,6 +27,7 @@ from waza_engine.graders.registry import create
 from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation
 
 ASK = {"prompt": "Is it good? Call set_waza_grade_pass or set_waza_grade_fail."}
+RATE = {"rubric": "Rate the correctness from 1 to 5."}
 
 
 @pytest.mark.parametrize(
@@ -113,11 +114,6 @@ def test_reasoning_effort_is_passed_on(scripted_model: StartModel) -> None:
     model = scripted_model(*verdicts(passes()))
     judged(model, "prompt", {**ASK, "reasoning_effort": "high"})
     assert model.requests[0].body["reasoning_effort"] == "high"
-
-
-def test_nobody_who_could_judge_is_an_error() -> None:
-    with refused("it needs a model to judge", "`--judge-executor`"):
-        grade("prompt", ASK)
 
 
 # --- what goes wrong ---
@@ -220,9 +216,10 @@ def test_without_it_the_judge_starts_afresh(conversation: Any) -> None:
     assert len(model.requests[1].messages) == 1
 
 
-def test_continue_session_needs_a_session(scripted_model: StartModel) -> None:
+@pytest.mark.parametrize("form", [ASK, RATE], ids=["a verdict", "a rating"])
+def test_continue_session_needs_a_session(form: dict[str, str], scripted_model: StartModel) -> None:
     with refused("`continue_session` needs the session of the agent"):
-        judged(scripted_model(), "prompt", {**ASK, "continue_session": True})
+        judged(scripted_model(), "prompt", {**form, "continue_session": True})
 
 
 def test_continue_session_needs_the_executor_of_the_agent(scripted_model: StartModel) -> None:

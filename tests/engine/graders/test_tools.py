@@ -62,17 +62,6 @@ def test_a_limit_that_could_not_be_checked_is_noted() -> None:
     )
 
 
-@pytest.mark.parametrize("config", [None, {}, {"max_tool_calls": 0}, {"required_tools": []}])
-def test_behavior_without_a_rule_is_an_error(config: dict[str, Any] | None) -> None:
-    with refused("nothing to check"):
-        grade("behavior", config)
-
-
-def test_a_negative_limit_is_an_error() -> None:
-    with refused("`config.max_tool_calls` must be 0 or more"):
-        grade("behavior", {"max_tool_calls": -1})
-
-
 @pytest.mark.parametrize(
     ("config", "used", "expected"),
     [
@@ -190,23 +179,6 @@ def test_a_bad_matcher_is_an_error(matcher: object, words: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "words"),
-    [
-        ({}, ["nothing to check"]),
-        ({"max_calls": -1}, ["`config.max_calls` must be 0 or more"]),
-        ({"min_calls": 5, "max_calls": 2}, ["`min_calls` (5) must not be greater than `max_calls` (2)"]),
-        ({"expect": [{}]}, ["`config.expect[0].tool` is missing"]),
-        ({"expect": [{"tool": " "}]}, ["`config.expect[0].tool` must not be blank"]),
-        ({"expect": [{"tool": "("}]}, ["`config.expect[0].tool`", "invalid pattern"]),
-        ({"required": ["a"], "required_tools": ["b"]}, ["cannot be combined with", "write two graders"]),
-    ],
-)
-def test_tool_calls_that_cannot_be_graded(config: dict[str, Any], words: list[str]) -> None:
-    with refused(*words):
-        grade("tool_calls", config)
-
-
-@pytest.mark.parametrize(
     ("config", "expected"),
     [
         ({"required": [{"pattern": "azd"}]}, (1.0, True)),
@@ -296,17 +268,53 @@ def test_limits_of_turns_and_tokens() -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "words"),
+    ("type_name", "config", "words"),
     [
-        ({}, ["nothing to check"]),
-        ({"expect_tools": [entry("  ")]}, ["`config.expect_tools[0].tool` must not be blank"]),
-        ({"expect_tools": [entry("")]}, ["`config.expect_tools[0].tool` must not be blank"]),
-        ({"reject_tools": [entry("(")]}, ["`config.reject_tools[0].tool`", "invalid pattern"]),
-        ({"reject_tools": [entry("a", command_pattern="[")]}, ["`config.reject_tools[0].command_pattern`"]),
-        ({"expect_tools": {"tool": "bash"}}, ["`config.expect_tools` must be a list"]),
-        ({"expect_tools": [entry("bash", args={"command": "ls"})]}, ["args.command"]),
+        ("behavior", None, ["nothing to check"]),
+        ("behavior", {}, ["nothing to check"]),
+        ("behavior", {"max_tool_calls": 0}, ["nothing to check"]),
+        ("behavior", {"required_tools": []}, ["nothing to check"]),
+        ("behavior", {"max_tool_calls": -1}, ["`config.max_tool_calls` must be 0 or more"]),
+        ("tool_calls", {}, ["nothing to check"]),
+        ("tool_calls", {"max_calls": -1}, ["`config.max_calls` must be 0 or more"]),
+        (
+            "tool_calls",
+            {"min_calls": 5, "max_calls": 2},
+            ["`min_calls` (5) must not be greater than `max_calls` (2)"],
+        ),
+        ("tool_calls", {"expect": [{}]}, ["`config.expect[0].tool` is missing"]),
+        ("tool_calls", {"expect": [{"tool": " "}]}, ["`config.expect[0].tool` must not be blank"]),
+        ("tool_calls", {"expect": [{"tool": "("}]}, ["`config.expect[0].tool`", "invalid pattern"]),
+        (
+            "tool_calls",
+            {"required": ["a"], "required_tools": ["b"]},
+            ["cannot be combined with", "write two graders"],
+        ),
+        ("tool_constraint", {}, ["nothing to check"]),
+        (
+            "tool_constraint",
+            {"expect_tools": [entry("  ")]},
+            ["`config.expect_tools[0].tool` must not be blank"],
+        ),
+        (
+            "tool_constraint",
+            {"expect_tools": [entry("")]},
+            ["`config.expect_tools[0].tool` must not be blank"],
+        ),
+        (
+            "tool_constraint",
+            {"reject_tools": [entry("(")]},
+            ["`config.reject_tools[0].tool`", "invalid pattern"],
+        ),
+        (
+            "tool_constraint",
+            {"reject_tools": [entry("a", command_pattern="[")]},
+            ["`config.reject_tools[0].command_pattern`"],
+        ),
+        ("tool_constraint", {"expect_tools": {"tool": "bash"}}, ["`config.expect_tools` must be a list"]),
+        ("tool_constraint", {"expect_tools": [entry("bash", args={"command": "ls"})]}, ["args.command"]),
     ],
 )
-def test_tool_constraints_that_cannot_be_graded(config: dict[str, Any], words: list[str]) -> None:
+def test_rules_that_cannot_be_graded(type_name: str, config: dict[str, Any] | None, words: list[str]) -> None:
     with refused(*words):
-        grade("tool_constraint", config)
+        grade(type_name, config)
