@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.command_line import engine
-from tests.engine.results.test_reports import SourceLocation, document, task, verdict
+from tests.engine.results.test_reports import Nowhere, document, task, verdict
 from tests.engine.suites import GREETS, run, write_suite
 from tests.engine.suites import task as suite_task
 from waza_engine.results.codec.runs import run_of
@@ -36,14 +36,6 @@ def tried(name: str, *passed: bool) -> dict[str, Any]:
 
 REPEATED = document(tried("flaky", True, False, True), tried("sure", True, True, True))
 ONCE = document(tried("one", True), tried("two", False))
-
-
-class Nowhere:
-    def of(self, task: str, grader: str) -> SourceLocation:
-        return SourceLocation("eval.yaml")
-
-    def of_prompt(self, text: str, *, should_trigger: bool) -> SourceLocation:
-        return SourceLocation("eval.yaml")
 
 
 def test_a_conclusion_has_those_of_its_tasks_and_of_the_run() -> None:
