@@ -67,13 +67,9 @@ def test_names_bound_by_a_walrus_stay_for_the_next_assertions(evaluator: Asserti
         ("(lambda f: f(f))(lambda f: f(f))", "calls itself without end"),
         ("(" * 5000 + "1" + ")" * 5000, "too many nested parentheses"),
         ("'\\0'.join([]) or \0", "null bytes"),
-        ("'x' * (10 ** 20)", "OverflowError"),
-        ("str(10 ** 5000)", "ValueError"),
         ("[x for x in output].foo", "AttributeError"),
-        ("(x for x in [1]).gi_frame", "the attribute `gi_frame` is not allowed"),
         ("str.mro()", "the attribute `mro` is not allowed"),
         ("re.sys", "module 're' has no attribute 'sys'"),
-        ("output.__init__.__globals__", "is not allowed"),
     ],
 )
 def test_a_bad_assertion_is_a_failure_with_a_reason(

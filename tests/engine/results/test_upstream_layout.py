@@ -51,24 +51,6 @@ def test_a_run_of_the_example(tmp_path: Path) -> None:
     assert document["metrics"]
 
 
-def test_a_run_that_passes_fails_and_breaks(tmp_path: Path) -> None:
-    tasks = {
-        "a": task("a"),
-        "b": task("b", prompt="Bye"),
-        "c": "id: [",
-        "d": "id: d\ninputs: {prompt: x, files: [../x]}\n",
-        "e": task("e", "graders: [{type: human, name: review}, {type: nonsense, name: odd}]"),
-    }
-    document = recorded(write_suite(tmp_path, tasks, graders=GREETS))
-    assert {found["status"] for found in document["tasks"]} == {"passed", "failed", "error"}
-
-
-def test_a_run_with_trials_has_its_intervals(tmp_path: Path) -> None:
-    document = recorded(write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS), trials=3)
-    assert document["tasks"][0]["stats"]["bootstrap_ci"]
-    assert document["summary"]["statistics"]
-
-
 def test_a_run_with_nothing_but_reviews_is_skipped(tmp_path: Path) -> None:
     document = recorded(write_suite(tmp_path, {"a": task("a")}, graders="- {type: human, name: review}\n"))
     assert document["summary"]["skipped"] == 1
@@ -79,27 +61,6 @@ def test_a_run_that_is_cut_by_fail_fast(tmp_path: Path) -> None:
     tasks = {"a": task("a", prompt="Bye"), "b": task("b")}
     document = recorded(write_suite(tmp_path, tasks, graders=GREETS, config=config))
     assert [found["status"] for found in document["tasks"]] == ["failed", "skipped"]
-
-
-def test_a_run_with_triggers_and_metrics(tmp_path: Path) -> None:
-    metrics = "metrics: [{name: trigger_accuracy, weight: 1, threshold: 0.5}]\n"
-    path = write_suite(tmp_path, {"a": task("a")}, more=metrics)
-    (tmp_path / "trigger_tests.yaml").write_text(TRIGGERS)
-    document = recorded(path)
-    assert [found["prompt"] for found in document["trigger_results"]] == ["Write!", "Read!"]
-
-
-def test_a_conversation_with_checkpoints(tmp_path: Path) -> None:
-    document = recorded(write_suite(tmp_path, {"a": FOLLOW_UPS}, graders=GREETS))
-    checkpoints = document["tasks"][0]["runs"][0]["checkpoints"]
-    assert [found["status"] for found in checkpoints] == ["passed", "failed"]
-    assert checkpoints[1]["stopped"] is True
-
-
-def test_a_task_with_everything_expected(tmp_path: Path) -> None:
-    expected = "golden: true\nexpected: {output_contains: [hello], output_not_contains: [bye]}\n"
-    document = recorded(write_suite(tmp_path, {"a": task("a", expected)}, graders=GREETS))
-    assert document["tasks"][0]["golden"] is True
 
 
 def test_a_dataset(tmp_path: Path) -> None:
@@ -209,15 +170,32 @@ def test_a_run_with_a_baseline(tmp_path: Path) -> None:
     assert document["tasks"][0]["skill_impact"]["delta"] == 0
 
 
-def test_every_key_is_described(tmp_path: Path) -> None:
+def test_a_run_of_all_that_tasks_can_have_whose_keys_are_described(tmp_path: Path) -> None:
+    tasks = {
+        "a": FOLLOW_UPS,
+        "b": task("b", prompt="Bye"),
+        "c": "id: [",
+        "d": "id: d\ninputs: {prompt: x, files: [../x]}\n",
+        "e": task("e", "graders: [{type: human, name: review}, {type: nonsense, name: odd}]"),
+        "f": task("f", "golden: true\nexpected: {output_contains: [hello], output_not_contains: [bye]}\n"),
+    }
     metrics = "metrics: [{name: trigger_accuracy, weight: 1, threshold: 0.5}]\n"
-    tasks = {"a": FOLLOW_UPS, "b": task("b", prompt="Bye"), "c": "id: ["}
     path = write_suite(tmp_path, tasks, graders=GREETS, more=metrics)
     (tmp_path / "trigger_tests.yaml").write_text(TRIGGERS)
+    document = recorded(path, trials=2)
+    assert {found["status"] for found in document["tasks"]} == {"passed", "failed", "error"}
+    assert [found["prompt"] for found in document["trigger_results"]] == ["Write!", "Read!"]
+    assert document["summary"]["statistics"]
+    first, *_, last = document["tasks"]
+    assert last["golden"] is True
+    assert last["stats"]["bootstrap_ci"]
+    checkpoints = first["runs"][0]["checkpoints"]
+    assert [found["status"] for found in checkpoints] == ["passed", "failed"]
+    assert checkpoints[1]["stopped"] is True
     page = (Path(__file__).parents[3] / "docs" / "results.md").read_text("utf-8")
     described = set(re.findall(r"`([\w.]+)`", page))
     described |= {key for name in described for key in name.split(".")}
-    assert keys(recorded(path, trials=2)) - described == set()
+    assert keys(document) - described == set()
 
 
 def keys(value: object, inside: str = "") -> set[str]:

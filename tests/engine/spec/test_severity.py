@@ -235,14 +235,6 @@ def test_missing_names_are_less_than_errors() -> None:
     assert missing_keys("grader:text", {}) == {"name": "warning"}
 
 
-def test_unknown_keys_are_warnings_in_suites_and_errors_elsewhere() -> None:
-    assert schema_of("eval")["x-waza-unknown-keys"] == "warning"
-    assert schema_of("task")["x-waza-unknown-keys"] == "warning"
-    assert schema_of("grader:text")["x-waza-unknown-keys"] == "warning"
-    assert schema_of("trigger_tests")["x-waza-unknown-keys"] == "error"
-    assert schema_of("project_config")["x-waza-unknown-keys"] == "error"
-
-
 @pytest.mark.parametrize(
     ("kind", "pointer", "wrong", "right"),
     [
