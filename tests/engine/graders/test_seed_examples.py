@@ -47,16 +47,6 @@ def grader_examples() -> list[Example]:
     return found
 
 
-def blocks_that_are_no_yaml() -> list[str]:
-    """Return the first lines of the blocks of A and B that no YAML reader takes."""
-    return [
-        text.splitlines()[0]
-        for document in "AB"
-        for text in _fenced(_text(document), "yaml")
-        if not any(True for _ in _documents(text))
-    ]
-
-
 def grader_files(language: str) -> list[str]:
     """Return the grader files of document D in a language that it shows, and the scripts of A and B."""
     texts = [text for document in "ABD" for text in _fenced(_text(document), language)]
@@ -275,17 +265,6 @@ def good_run(example: Example, tmp_path: Path, evaluator: AssertionEvaluator) ->
         ),
         assertions=evaluator,
     )
-
-
-@needs_documents
-def test_every_block_of_the_older_documents_is_read() -> None:
-    assert blocks_that_are_no_yaml() == []
-
-
-@needs_documents
-def test_every_listed_example_exists() -> None:
-    known = {(example.document, example.name) for example in EXAMPLES}
-    assert {*REFUSED, *FAILED_IN_A_GOOD_RUN} <= known
 
 
 @needs_documents

@@ -231,10 +231,8 @@ class TestItsDefectsAreNotOurs:
     def test_lines_are_counted_as_an_editor_counts_them(self, tmp_path: Path) -> None:
         harness, engine = both("line numbers skip blank lines", tmp_path)
         assert "at line 2" in harness.errors
-        assert (engine.exit_code, engine.errors.splitlines()[0]) == (
-            1,
-            "p.jsonl:4: `input` must be a string or a list of strings.",
-        )
+        assert engine.exit_code == 1
+        assert engine.errors.splitlines()[0] == "p.jsonl:4: `input` must be a string or a list of strings."
 
     @pytest.mark.parametrize("name", ["k of zero", "k of letters"])
     def test_a_number_of_trials_must_be_one(self, name: str, tmp_path: Path) -> None:

@@ -97,11 +97,8 @@ def test_every_era_can_be_compared_with_today(tmp_path: Path, era: str) -> None:
     assert found["success_rates"] == pytest.approx([0.3333333, 0.3333333])
     assert found["durations_ms"] == [5000, 5000]
     shaky = next(each for each in found["task_deltas"] if each["task_id"] == "shaky")
-    assert (shaky["scores"], shaky["pass_rates"], shaky["statuses"]) == (
-        [0.75, 0.75],
-        [0.5, 0.5],
-        ["failed", "failed"],
-    )
+    assert (shaky["scores"], shaky["pass_rates"]) == ([0.75, 0.75], [0.5, 0.5])
+    assert shaky["statuses"] == ["failed", "failed"]
 
 
 def test_a_comparison_tells_how_tools_were_used(tmp_path: Path) -> None:
@@ -239,10 +236,8 @@ def test_a_result_file_of_a_newer_version_is_read(version: str) -> None:
     (task,) = run_of(document).tasks
     (trial,) = task.trials
     assert (task.status, trial.status, trial.output) == ("passed", "passed", "ready")
-    assert (trial.tool_policy, trial.tool_denials) == (
-        "allow_list",
-        (ToolDenial("bash", "shell", "not in the list"),),
-    )
+    assert trial.tool_policy == "allow_list"
+    assert trial.tool_denials == (ToolDenial("bash", "shell", "not in the list"),)
     assert trial.command_invocations == (CommandInvocation("az", ("status",), 3, 1),)
 
 

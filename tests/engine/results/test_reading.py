@@ -44,17 +44,10 @@ def test_nothing_was_ever_run(tmp_path: Path) -> None:
 def test_each_grader_has_its_mean_its_trials_and_its_checks(tmp_path: Path) -> None:
     run(write_suite(tmp_path, {"a": task("a")}, graders=GRADERS), trials=2)
     found = newest(tmp_path)
-    assert (found.eval_file, found.executor, found.status, found.complete) == (
-        "eval.yaml",
-        "mock",
-        "failed",
-        True,
-    )
-    assert (found.tasks["a"].status, found.tasks["a"].trials, found.tasks["a"].passed_trials) == (
-        "failed",
-        2,
-        0,
-    )
+    assert (found.eval_file, found.executor) == ("eval.yaml", "mock")
+    assert (found.status, found.complete) == ("failed", True)
+    assert (found.tasks["a"].status, found.tasks["a"].trials) == ("failed", 2)
+    assert found.tasks["a"].passed_trials == 0
     graders = found.tasks["a"].graders
     greets = graders["greets"]
     assert (greets.status, greets.score, greets.scores, greets.passed) == ("graded", 0.5, (0.5, 0.5), False)
