@@ -48,16 +48,27 @@ def marked(excerpt: Excerpt | None) -> str:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found", "how"),
+    ("key", "wanted", "found", "how"),
     [
-        ("hello, THE function", "Hello, the function", "found once"),
-        ("Deployed to https", "Deployed  to https", "white space differs"),
-        ("function add is", "function `add` is", "punctuation differs"),
-        ("the funktion add was done", "the function `add` is done", "alike"),
+        ("contains", "hello, THE function", "Hello, the function", "found once"),
+        ("contains", "Deployed to https", "Deployed  to https", "white space differs"),
+        ("contains", "function add is", "function `add` is", "punctuation differs"),
+        ("contains", "the funktion add was done", "the function `add` is done", "alike"),
+        ("regex_match", r"https?://\S+", "https://example.org/1", "the first match"),
+        ("regex_match", "deployed +to", "Deployed  to", "upper and lower case ignored"),
+        ("regex_match", "Deployed to", "Deployed  to", "any white space between its words"),
+        ("regex_match", r"https?://\\S+", "https://example.org/1", "its backslashes not doubled"),
+        ("regex_match", "^Deployed", "Deployed", "its anchors for lines"),
+        ("regex_match", "^the function", "the function", "without its anchors"),
+        ("regex_match", "functions", "function", "the plural"),
+        ("regex_match", r"Deployed +to (http|ftp)s?://\d+", "Deployed  to https://", "only its beginning"),
+        ("regex_match", r"(?<=to )https", "https", "the first match"),
     ],
 )
-def test_a_text_tells_where_it_stands_or_what_is_nearest(wanted: str, found: str, how: str) -> None:
-    said = explained("text", {"contains": [wanted]}, "contains", 0)
+def test_a_text_or_pattern_tells_where_it_is_found_or_what_is_nearest(
+    key: str, wanted: str, found: str, how: str
+) -> None:
+    said = explained("text", {key: [wanted]}, key, 0)
     assert how in said.told[0]
     assert f"»{found}«" in marked(said.excerpt)
 
@@ -74,26 +85,6 @@ def test_a_text_that_nothing_is_like_tells_how_the_answer_begins() -> None:
     assert marked(said.excerpt).startswith("»«Hello")
     empty = explained("keyword", {"keywords": ["x"]}, "keywords", 0, trial=replace(TRIAL, output=" \n"))
     assert empty.told == ("the answer is empty",)
-
-
-@pytest.mark.parametrize(
-    ("pattern", "found", "how"),
-    [
-        (r"https?://\S+", "https://example.org/1", "the first match"),
-        ("deployed +to", "Deployed  to", "upper and lower case ignored"),
-        ("Deployed to", "Deployed  to", "any white space between its words"),
-        (r"https?://\\S+", "https://example.org/1", "its backslashes not doubled"),
-        ("^Deployed", "Deployed", "its anchors for lines"),
-        ("^the function", "the function", "without its anchors"),
-        ("functions", "function", "the plural"),
-        (r"Deployed +to (http|ftp)s?://\d+", "Deployed  to https://", "only its beginning"),
-        (r"(?<=to )https", "https", "the first match"),
-    ],
-)
-def test_a_pattern_tells_where_it_matches_or_what_would(pattern: str, found: str, how: str) -> None:
-    said = explained("text", {"regex_match": [pattern]}, "regex_match", 0)
-    assert how in said.told[0]
-    assert f"»{found}«" in marked(said.excerpt)
 
 
 def test_special_characters_that_were_meant_as_text_are_found_out() -> None:
