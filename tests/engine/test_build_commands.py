@@ -58,6 +58,10 @@ def obeyed(written: str) -> list[str]:
     return [line for line in lines if line.startswith("::") or re.search(r"##[a-z]*\[", line, re.IGNORECASE)]
 
 
+def test_the_check_of_these_tests_sees_every_command() -> None:
+    assert [text for text in COMMANDS if not obeyed(text)] == []
+
+
 WRITERS: list[Callable[[str], object]] = [
     say,
     say_lines,
