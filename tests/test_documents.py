@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pytest
 
 from tests.test_plain_language import documents
-from waza_engine.executors.base import ExecutionRequest
+from waza_engine.executors.executor import ExecutionRequest
 from waza_engine.runs.events.stream import EventKind
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.engine.graders.grading import failed_paths, folder, grade, refused, result
 from waza_engine.graders.base import GraderError, Verdict
-from waza_engine.graders.matching.globs import is_glob, matching_paths
+from waza_engine.graders.matching.workspace_globs import is_glob, matching_paths
 from waza_engine.runs.grading.graders import expectations
 from waza_engine.spec.expected import Expected
 

@@ -16,7 +16,7 @@ from tests.engine.graders.grading import folder, result
 from tests.shared_corpus import SHARED
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.graders.base import GraderError, GradingContext
-from waza_engine.graders.programs.answers import verdict_of_answer
+from waza_engine.graders.programs.program_output import verdict_of_answer
 from waza_engine.graders.registry import create
 from waza_engine.vocabulary import SkillInvocation, ToolCall, Usage
 

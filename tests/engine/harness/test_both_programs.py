@@ -16,7 +16,7 @@ from tests.command_line import harness
 from tests.engine.harness.generated import COUNT, generated
 from tests.engine.harness.record_theirs import GENERATED, RECORDED, rows_of
 from tests.engine.harness.scenarios import ADAPTER, AGENT, CONTAINS, SCENARIOS, lines, prompt, without_times
-from waza_engine.schemas.harness import SCHEMAS, schema_of
+from waza_engine.schemas.harness_schemas import SCHEMAS, schema_of
 
 pytestmark = pytest.mark.check
 

@@ -12,7 +12,7 @@ from tests.command_line import engine
 from tests.engine.results.eras import HELLO, SAMPLES, go_march, go_newest, python_era
 from tests.engine.suites import newest, task, write_suite
 from tests.shared_corpus import SUITES, needs_corpus
-from waza_engine.results.codec.runs import run_of
+from waza_engine.results.codec.run_documents import run_of
 from waza_engine.results.codec.summary_blocks import task_of
 from waza_engine.results.reading.newest_scores import latest_results, results_of
 from waza_engine.results.reading.recordings import read_recording

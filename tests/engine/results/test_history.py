@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from tests.engine.suites import GREETS, newest, recorded, run, task, write_suite
-from waza_engine.results.places import INDEX_NAME
 from waza_engine.results.reading import history
 from waza_engine.results.reading.expenses import RunExpenses, expenses_of
 from waza_engine.results.reading.history import RecordedRun, history_of
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reports.trend import trend
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.results.result_file_names import INDEX_NAME
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
 

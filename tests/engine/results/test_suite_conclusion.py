@@ -10,8 +10,8 @@ import pytest
 
 from tests.engine.suites import newest, run, task, write_suite
 from tests.engine.suites import recorded as recorded_file
-from waza_engine.commands.options import ReportKind
 from waza_engine.commands.reporting import ReportedRun, describe_standing, report_of, standing_of
+from waza_engine.commands.shared_options import ReportKind
 from waza_engine.results.reading.scores import PromptResult, RunResult, TaskResult
 from waza_engine.results.reading.suite_conclusion import conclude_recorded, conclude_suite
 from waza_engine.results.record import MetricOutcome
