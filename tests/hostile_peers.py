@@ -79,13 +79,6 @@ def bomb(megabytes: int) -> bytes:
     return b"".join(packing.compress(bytes(1_000_000)) for _ in range(megabytes)) + packing.flush()
 
 
-def one_byte_a_time(head: bytes, seconds: float, closed: threading.Event) -> Iterator[bytes]:
-    """Yield a head byte by byte, with a pause after each."""
-    for byte in head:
-        yield bytes((byte,))
-        closed.wait(seconds)
-
-
 def _request(connection: socket.socket) -> bytes:
     read = b""
     while b"\r\n\r\n" not in read:

@@ -226,38 +226,25 @@ def test_the_password_of_a_connection_is_secret_whatever_its_variable_is_called(
 
 
 @pytest.mark.parametrize(
-    ("connection", "password"),
+    ("value", "text", "is_secret"),
     [
-        ("postgres://me:p%40ss%2Fw0rd@db/x", "p@ss/w0rd"),
-        ("postgres://me:p@ss-w0rd@db/x", "p@ss-w0rd"),
-        ("Server=db;Password=my pass w0rd;User=me", "my pass w0rd"),
+        ("postgres://me:p%40ss%2Fw0rd@db/x", "p@ss/w0rd", True),
+        ("postgres://me:p@ss-w0rd@db/x", "p@ss-w0rd", True),
+        ("Server=db;Password=my pass w0rd;User=me", "my pass w0rd", True),
+        ("registry.example/app:1.2.3-alpine@sha256:0123456789ab", "1.2.3-alpine", False),
+        ("https://app.example:8443?mail=somebody@mail.example", "8443?mail=somebody", False),
+        ("git@code.example:org/repository.git", "org/repository", False),
+        ("Server=db;Password=${DB_PASSWORD};", "${DB_PASSWORD}", False),
+        ("npm:some-package2@1.2.3", "some-package2", False),
+        ("keyboard=german-layout-1;monkey=german-layout-2", "german-layout-1", False),
     ],
 )
-def test_the_password_is_known_as_it_is_meant(
-    connection: str, password: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WHERE_IT_IS", connection)
-    read_environment()
-    assert masked(f"<{password}>") == "<***>"
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        ("registry.example/app:1.2.3-alpine@sha256:0123456789ab", "1.2.3-alpine"),
-        ("https://app.example:8443?mail=somebody@mail.example", "8443?mail=somebody"),
-        ("git@code.example:org/repository.git", "org/repository"),
-        ("Server=db;Password=${DB_PASSWORD};", "${DB_PASSWORD}"),
-        ("npm:some-package2@1.2.3", "some-package2"),
-        ("keyboard=german-layout-1;monkey=german-layout-2", "german-layout-1"),
-    ],
-)
-def test_what_looks_like_a_connection_and_is_none_stays(
-    value: str, text: str, monkeypatch: pytest.MonkeyPatch
+def test_the_password_is_known_as_it_is_meant_and_other_values_have_none(
+    value: str, text: str, is_secret: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WHERE_IT_IS", value)
     read_environment()
-    assert masked(f"it is {text}") == f"it is {text}"
+    assert masked(f"it is {text}") == ("it is ***" if is_secret else f"it is {text}")
 
 
 @pytest.mark.parametrize("run", ["\\", " ", "\\u001b]", " \\", "\\e]"])

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from waza_engine.counting import counted, in_seconds
 from waza_engine.number_formats import (
     format_above,
     format_below,
@@ -67,3 +68,18 @@ def test_a_mean_reaches_what_its_parts_reach() -> None:
 
 def test_a_threshold_keeps_its_digits() -> None:
     assert [format_threshold(0.9), format_threshold(0.875)] == ["0.90", "0.875"]
+
+
+# --- numbers in words ---
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(1, "1 second"), (1.0, "1 second"), (0.5, "0.5 seconds"), (0, "0 seconds"), (300.0, "300 seconds")],
+)
+def test_a_time_is_told_as_people_do(seconds: float, words: str) -> None:
+    assert in_seconds(seconds) == words
+
+
+def test_one_is_not_many() -> None:
+    assert [counted(count, "task") for count in (0, 1, 2_000)] == ["0 tasks", "1 task", "2,000 tasks"]

@@ -43,6 +43,10 @@ def by_version(before: str, since: str) -> str:
 
 SYNTAX = "not a Python expression"
 
+_BUILT_INS = (
+    "sorted set tuple max min sum abs round isinstance type range enumerate zip map filter hasattr getattr"
+    " print open"
+)
 EXPRESSIONS: list[tuple[str, str]] = [
     ("len(output) > 0", TRUE),
     ("'azure' in output.lower() or 'deploy' in output.lower()", TRUE),
@@ -69,26 +73,8 @@ EXPRESSIONS: list[tuple[str, str]] = [
     ("(lambda s: 'Azure' in s)(output)", TRUE),
     ("(lambda: 'Azure' in output)()", hidden("output")),
     ("(lambda o=output: 'Azure' in o)()", TRUE),
-    ("sorted(tool_calls)", unknown("sorted")),
-    ("set(output)", unknown("set")),
-    ("tuple(output)", unknown("tuple")),
-    ("max(1, 2)", unknown("max")),
-    ("min([1,2])", unknown("min")),
-    ("sum([1,2])", unknown("sum")),
-    ("abs(-1)", unknown("abs")),
-    ("round(1.4)", unknown("round")),
-    ("isinstance(output, str)", unknown("isinstance")),
-    ("type(output)", unknown("type")),
-    ("range(3)", unknown("range")),
-    ("enumerate(output)", unknown("enumerate")),
-    ("zip(output, output)", unknown("zip")),
-    ("map(str, output)", unknown("map")),
-    ("filter(str, output)", unknown("filter")),
+    *((f"{name}(output)", unknown(name)) for name in _BUILT_INS.split()),
     ("next(iter(output))", unknown("next")),
-    ("hasattr(output, 'a')", unknown("hasattr")),
-    ("getattr(output, 'a')", unknown("getattr")),
-    ("print(output)", unknown("print")),
-    ("open('f')", unknown("open")),
     ("__import__('os')", unknown("__import__")),
     ("json.loads(output)", unknown("json")),
     ("import json", SYNTAX),

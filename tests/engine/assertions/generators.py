@@ -163,7 +163,6 @@ _TYPES = (
 )
 _FUNCTIONS = ("len", "(lambda: 1)", "'a'.lower", "str.lower", "dict.fromkeys")
 _KEYWORDS = ("key", "count", "flags", "sep", "maxsplit", "encoding", "string", "signed")
-_CALLABLES = ("lambda *x: 'z'", "len", "str", "str.lower")
 _ITERATORS = ("[1].__iter__()", "'a'.__iter__()", "{1: 2}.items().__iter__()")
 _READ = frozenset(
     {"denominator", "imag", "numerator", "real", "flags", "groups", "groupindex", "pattern", "re", "string"}

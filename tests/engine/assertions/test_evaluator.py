@@ -12,7 +12,10 @@ import pytest
 
 from tests.engine.assertions.expressions import CONTEXT, EXPRESSIONS, FALSE, TRUE
 from tests.patience import ON_A_BUSY_MACHINE, ends
+from waza_engine.assertions import names
 from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome
+from waza_engine.graders.base import GradingContext
+from waza_engine.graders.code import assertion_context
 
 FOREVER = "re.search('(a+)+$', 'a' * 60 + 'b')"
 posix_only = pytest.mark.skipif(sys.platform in {"win32", "darwin"}, reason="memory cannot be limited here")
@@ -64,13 +67,13 @@ def test_names_bound_by_a_walrus_stay_for_the_next_assertions(evaluator: Asserti
         ("(lambda f: f(f))(lambda f: f(f))", "calls itself without end"),
         ("(" * 5000 + "1" + ")" * 5000, "too many nested parentheses"),
         ("'\\0'.join([]) or \0", "null bytes"),
-        ("'x' * (10 ** 20)", "OverflowError"),
-        ("str(10 ** 5000)", "ValueError"),
         ("[x for x in output].foo", "AttributeError"),
-        ("(x for x in [1]).gi_frame", "the attribute `gi_frame` is not allowed"),
         ("str.mro()", "the attribute `mro` is not allowed"),
         ("re.sys", "module 're' has no attribute 'sys'"),
-        ("output.__init__.__globals__", "is not allowed"),
+        *(
+            pytest.param(assertion, "needs more than the allowed memory of 1000 MB", marks=posix_only)
+            for assertion in ("'a' * 10**12", "[0] * 10**9", "'a' * 10**9 + 'b' * 10**9")
+        ),
     ],
 )
 def test_a_bad_assertion_is_a_failure_with_a_reason(
@@ -79,15 +82,6 @@ def test_a_bad_assertion_is_a_failure_with_a_reason(
     [outcome, after] = evaluate(evaluator, assertion, "True")
     assert outcome.passed is False
     assert reason in str(outcome.error)
-    assert after.passed is True
-
-
-@posix_only
-@pytest.mark.parametrize("assertion", ["'a' * 10**12", "[0] * 10**9", "'a' * 10**9 + 'b' * 10**9"])
-def test_memory_without_end_is_a_failure(evaluator: AssertionEvaluator, assertion: str) -> None:
-    [outcome, after] = evaluate(evaluator, assertion, "True")
-    assert outcome.passed is False
-    assert "needs more than the allowed memory of 1000 MB" in str(outcome.error)
     assert after.passed is True
 
 
@@ -213,3 +207,31 @@ def test_a_worker_ends_when_its_parent_is_gone(assertion: str) -> None:
     finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     worker = int(finished.stdout)
     assert ends(worker)
+
+
+# --- names, which the editor completes and explains ---
+
+
+def test_the_context_has_exactly_the_documented_names() -> None:
+    assert set(assertion_context(GradingContext())) == set(names.CONTEXT_NAMES)
+
+
+def test_every_name_exists_in_the_worker() -> None:
+    with AssertionEvaluator() as evaluator:
+        known = sorted(names.ALL_NAMES)
+        outcomes = evaluator.evaluate([f"[{name}]" for name in known], assertion_context(GradingContext()))
+    assert [name for name, outcome in zip(known, outcomes, strict=True) if not outcome.passed] == []
+
+
+def test_every_name_has_a_line_of_documentation() -> None:
+    assert set(names.DOCS) == names.ALL_NAMES
+    assert all(text and "\n" not in text for text in names.DOCS.values())
+
+
+def test_the_names_load_nothing_heavy() -> None:
+    code = (
+        "import sys, waza_engine.assertions.names\n"
+        "print([m for m in ('pydantic', 'psutil', 'subprocess', 'json', 'jsonschema') if m in sys.modules])"
+    )
+    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert finished.stdout.strip() == "[]"

@@ -142,6 +142,7 @@ def test_assertions_may_stand_beside_the_type() -> None:
             {"assertions": ["1"], "language": "ruby"},
             ["`config.language` is `ruby`", "`python` or `javascript`"],
         ),
+        ({"assertions": ["1"], "language": ""}, ["`config.language` is empty"]),
     ],
 )
 def test_code_that_cannot_be_graded(config: dict[str, Any] | None, words: list[str]) -> None:

@@ -262,16 +262,3 @@ def test_a_rubric_with_a_form_of_its_own_keeps_it(scripted_model: StartModel) ->
     judged(model, "prompt", {"rubric": rubric})
     assert "`overall_score` is a number from 1 to 5" in model.requests[0].prompt
     assert '"score": <' not in model.requests[0].prompt
-
-
-def test_a_rating_can_be_given_in_the_session_of_the_agent(scripted_model: StartModel) -> None:
-    with refused("`continue_session` needs the session"):
-        judged(scripted_model(), "prompt", {**QUALITY, "continue_session": True})
-
-
-def test_keys_of_the_rating_form_have_no_effect_beside_a_prompt() -> None:
-    from waza_engine.graders.registry import create
-
-    grader = create({"type": "prompt", "config": {"prompt": "x", "threshold": 0.5}})
-    assert grader.warnings[0].startswith("`threshold` has no effect next to `prompt`")
-    assert create({"type": "prompt", "config": {"rubric": "x y", "threshold": 0.5}}).warnings == ()

@@ -2,7 +2,6 @@
 
 import json
 import math
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -71,19 +70,6 @@ def test_every_level_of_every_template(
     assert result(verdict) == (score, score >= 0.75)
     assert verdict.details["score_field"] == field
     assert verdict.details["rubric"]["source"] == f"builtin:{name}"
-
-
-@pytest.mark.parametrize(("name", "field", "raw", "score"), LEVELS)
-def test_templates_work_as_copied_files(
-    name: str, field: str, raw: Any, score: float, scripted_model: StartModel, tmp_path: Path
-) -> None:
-    (tmp_path / "rubrics").mkdir()
-    shutil.copy(ROOT / "waza_engine" / "rubrics" / f"{name}.yaml", tmp_path / "rubrics")
-    model = scripted_model(json.dumps({field: raw}))
-    written = f"rubrics/{name}.yaml"
-    verdict = judged(model, "llm", {"rubric": written}, suite_directory=tmp_path)
-    assert verdict.score == score
-    assert verdict.details["rubric"]["source"] == f"file:{written}"
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
@@ -194,28 +180,20 @@ def test_a_word_may_be_the_rubric_of_the_older_form(scripted_model: StartModel) 
     assert judged(model, "llm", {"rubric": "Correctness"}).score == 0.75
 
 
+LOOK = "evaluation_criteria: Look.\n"
+HEAD = "---\nname: x\nversion: 1.0.0\ndescription: d\nscale: 1-5\n"
+
+
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
         ("r.yaml", "a: [1", ["r.yaml, line"]),
         ("r.yaml", "- a", ["line 1", "must be a block of keys"]),
         ("r.yaml", "name: x\n", ["tells the judge nothing"]),
-        ("r.yaml", "evaluation_criteria: x\nscore_normalization: {type: ordinal}\n", ["line 2", "`raw_min`"]),
-        (
-            "r.yaml",
-            "evaluation_criteria: x\nscore_normalization: {raw_min: 5, raw_max: 1}\n",
-            ["must be less than"],
-        ),
-        (
-            "r.yaml",
-            "evaluation_criteria: x\nscore_normalization: {mapping: {1: 0, 5: 2}}\n",
-            ["score 2", "0 to 1"],
-        ),
-        (
-            "r.yaml",
-            "evaluation_criteria: x\nscore_normalization: {mapping: {1: a}}\n",
-            ["no number as its score"],
-        ),
+        ("r.yaml", LOOK + "score_normalization: {type: ordinal}\n", ["line 2", "`raw_min`"]),
+        ("r.yaml", LOOK + "score_normalization: {raw_min: 5, raw_max: 1}\n", ["must be less than"]),
+        ("r.yaml", LOOK + "score_normalization: {mapping: {1: 0, 5: 2}}\n", ["score 2", "0 to 1"]),
+        ("r.yaml", LOOK + "score_normalization: {mapping: {1: a}}\n", ["no number as its score"]),
         (
             "r.yaml",
             "score_normalization: {mapping: {1: 0, 5: 1}}\n"
@@ -223,25 +201,16 @@ def test_a_word_may_be_the_rubric_of_the_older_form(scripted_model: StartModel) 
             ["the level 5 has the score 0.9", "gives 1"],
         ),
         ("r.yaml", "rating_levels:\n- {label: x}\n", ["line 2", "no `value`"]),
-        ("r.yaml", "evaluation_criteria: x\ninput_mapping: [a]\n", ["`input_mapping` must be a block"]),
-        (
-            "r.yaml",
-            "evaluation_criteria: x\nscore_field: a\noutput_schema: {properties: {b: {}}}\n",
-            ["no field `a`"],
-        ),
+        ("r.yaml", LOOK + "input_mapping: [a]\n", ["`input_mapping` must be a block"]),
+        ("r.yaml", LOOK + "score_field: a\noutput_schema: {properties: {b: {}}}\n", ["no field `a`"]),
         ("r.yaml", "rating_levels:\n  good: fine\n  bad: not\n", ["need scores"]),
         ("r.md", "---\nname: x\n", ["no closing line"]),
         ("r.md", "---\n- a\n---\nx", ["block of keys"]),
-        ("r.md", "---\nname: x\nversion: 1.0.0\ndescription: d\nscale: 1-10\n---\nx", ["line 5", "`1-10`"]),
-        ("r.md", "---\nname: x\nversion: one\ndescription: d\nscale: 1-5\n---\nx", ["`one` is no version"]),
-        ("r.md", "---\nname: x\nversion: 1.0.0\nscale: 1-5\n---\nx", ["no `description`"]),
-        ("r.md", "---\nname: x\nversion: 1.0.0\nscale: 1-5\ndescription: d\n---\n", ["no text below"]),
-        (
-            "r.md",
-            "---\nname: x\nversion: 1.0.0\nscale: 1-5\ndescription: d\n"
-            "goldens: [{name: g, output: o, expected: maybe}]\n---\nx",
-            ["`pass` or `fail`"],
-        ),
+        ("r.md", HEAD.replace("1-5", "1-10") + "---\nx", ["line 5", "`1-10`"]),
+        ("r.md", HEAD.replace("1.0.0", "one") + "---\nx", ["`one` is no version"]),
+        ("r.md", HEAD.replace("description: d\n", "") + "---\nx", ["no `description`"]),
+        ("r.md", HEAD + "---\n", ["no text below"]),
+        ("r.md", HEAD + "goldens: [{name: g, output: o, expected: maybe}]\n---\nx", ["`pass` or `fail`"]),
         ("r.md", " ", ["empty"]),
         ("r.txt", "", ["empty"]),
     ],
@@ -356,7 +325,7 @@ def test_a_threshold_beside_a_rubric_for_pass_and_fail_is_told_before_the_run(tm
 def test_other_shapes_of_yaml_rubrics(
     text: str, reply: dict[str, Any], score: float, scripted_model: StartModel, tmp_path: Path
 ) -> None:
-    folder(tmp_path, {"r.yaml": f"evaluation_criteria: Look.\n{text}\n"})
+    folder(tmp_path, {"r.yaml": f"{LOOK}{text}\n"})
     verdict = judged(
         scripted_model(json.dumps(reply)), "prompt", {"rubric": "r.yaml"}, suite_directory=tmp_path
     )
@@ -367,7 +336,7 @@ def test_an_input_that_nobody_knows_is_noted(scripted_model: StartModel, tmp_pat
     mapping = (
         "input_mapping: {answer: context.output, mood: context.weather, level: '${context.metadata.level}'}"
     )
-    folder(tmp_path, {"r.yaml": f"evaluation_criteria: Look.\n{mapping}\n"})
+    folder(tmp_path, {"r.yaml": f"{LOOK}{mapping}\n"})
     model = scripted_model('{"score": 5}')
     context = {"suite_directory": tmp_path, "output": "THE ANSWER", "metadata": {"level": "hard"}}
     verdict = judged(model, "prompt", {"rubric": "r.yaml"}, **context)

@@ -1,5 +1,6 @@
 """The `prompt` grader with verdict tools: a real executor, a scripted model."""
 
+import json
 import time
 from pathlib import Path
 from threading import Thread
@@ -22,11 +23,14 @@ from tests.scripted_model import (
     Slow,
     Status,
 )
-from waza_engine.graders.base import GradingContext
+from waza_engine.graders.base import GradingContext, Verdict
+from waza_engine.graders.judging.replies import is_refusal
+from waza_engine.graders.judging.verdicts import Aggregate, combine_votes
 from waza_engine.graders.registry import create
 from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation
 
 ASK = {"prompt": "Is it good? Call set_waza_grade_pass or set_waza_grade_fail."}
+RATE = {"rubric": "Rate the correctness from 1 to 5."}
 
 
 @pytest.mark.parametrize(
@@ -113,11 +117,6 @@ def test_reasoning_effort_is_passed_on(scripted_model: StartModel) -> None:
     model = scripted_model(*verdicts(passes()))
     judged(model, "prompt", {**ASK, "reasoning_effort": "high"})
     assert model.requests[0].body["reasoning_effort"] == "high"
-
-
-def test_nobody_who_could_judge_is_an_error() -> None:
-    with refused("it needs a model to judge", "`--judge-executor`"):
-        grade("prompt", ASK)
 
 
 # --- what goes wrong ---
@@ -220,9 +219,10 @@ def test_without_it_the_judge_starts_afresh(conversation: Any) -> None:
     assert len(model.requests[1].messages) == 1
 
 
-def test_continue_session_needs_a_session(scripted_model: StartModel) -> None:
+@pytest.mark.parametrize("form", [ASK, RATE], ids=["a verdict", "a rating"])
+def test_continue_session_needs_a_session(form: dict[str, str], scripted_model: StartModel) -> None:
     with refused("`continue_session` needs the session of the agent"):
-        judged(scripted_model(), "prompt", {**ASK, "continue_session": True})
+        judged(scripted_model(), "prompt", {**form, "continue_session": True})
 
 
 def test_continue_session_needs_the_executor_of_the_agent(scripted_model: StartModel) -> None:
@@ -266,3 +266,107 @@ def test_a_judge_works_in_the_workspace_or_in_an_empty_directory(tmp_path: Path)
     assert grader.grade(GradingContext(judge=judge)).passed
     assert places[0] == tmp_path
     assert not places[1].exists()
+
+
+# --- refusals and empty replies ---
+
+
+NO = "I'm sorry, but I can't assist with that. Score: 5"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        NO,
+        "I’m sorry, I cannot evaluate this content. If I had to, I would say 3.",
+        "I am unable to provide a rating for this answer. Rating: 4",
+        "Unfortunately, I won't be of use: I can't help with this. 5",
+        "Sorry! I can't do that.",
+        "I cannot comply with this request.",
+    ],
+)
+def test_a_refusal_is_one_whatever_rating_comes_after_it(said: str) -> None:
+    assert is_refusal(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I cannot find any mistake. Score: 5",
+        "I can't rate this higher than 3. Score: 3",
+        "I cannot give a score of 5, since a step is missing. Score: 4",
+        "I can't help but admire it. Score: 5",
+        '{"score": 5, "reasoning": "The agent said: I\'m sorry, I can\'t assist."}',
+        "The answer refuses: “I'm sorry, I can't help with that”. Score: 1",
+    ],
+)
+def test_a_rating_in_words_is_no_refusal(said: str) -> None:
+    assert not is_refusal(said)
+
+
+@pytest.mark.parametrize(("type_name", "config"), [("prompt", RATE), ("llm", RATE), ("prompt", ASK)])
+def test_a_judge_that_refuses_has_given_no_verdict(
+    type_name: str, config: dict[str, str], scripted_model: StartModel
+) -> None:
+    with refused("the judge refused to answer", "can't assist with that"):
+        judged(scripted_model(NO), type_name, config)
+
+
+def test_a_pass_before_a_refusal_does_not_hold(scripted_model: StartModel) -> None:
+    answer, _ = verdicts(passes())
+    with refused("the judge refused to answer"):
+        judged(scripted_model(answer, "I'm sorry, I can't continue with this evaluation."), "prompt", ASK)
+
+
+@pytest.mark.parametrize("reply", ["", " \n", "<think>Is it good?</think>\n"])
+def test_an_empty_reply_is_an_error_of_the_verdict_form(reply: str, scripted_model: StartModel) -> None:
+    with refused("the judge gave an empty reply"):
+        judged(scripted_model(reply), "prompt", ASK)
+
+
+# --- several votes ---
+
+
+def test_the_majority_of_the_votes_decides(scripted_model: StartModel) -> None:
+    model = scripted_model(
+        *verdicts(passes(reason="fine")), *verdicts(fails(reason="bad")), *verdicts(passes(reason="fine"))
+    )
+    verdict = judged(model, "prompt", {**ASK, "judge": {"votes": 3}})
+    assert (verdict.passed, verdict.score) == (True, 1.0)
+    assert verdict.feedback.startswith("2 of 3 votes pass, scores 0.00–1.00: ")
+    assert (verdict.details["spread"], len(verdict.details["votes"])) == (1.0, 3)
+
+
+def test_the_mean_of_ratings_is_compared_with_the_threshold(scripted_model: StartModel) -> None:
+    model = scripted_model(*(json.dumps({"score": rating}) for rating in (5, 5, 2)))
+    rubric = {"rubric": "Rate it from 1 to 5.", "threshold": 0.75}
+    verdict = judged(model, "prompt", {**rubric, "judge": {"votes": 3, "aggregate": "mean"}})
+    assert (verdict.passed, verdict.score) == (True, 0.75)
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "threshold", "expected"),
+    [
+        ("majority", 0.9, (0.5, False)),
+        ("mean", 0.3, (0.4, True)),
+        ("median", 0.5, (0.5, True)),
+        ("median", None, (0.5, False)),
+    ],
+)
+def test_how_votes_become_one_verdict(
+    aggregate: Aggregate, threshold: float | None, expected: tuple[float, bool]
+) -> None:
+    votes = [Verdict(score, passed=score > 0.6, feedback="") for score in (0.0, 0.5, 0.7)]
+    verdict = combine_votes(votes, aggregate, threshold)
+    assert (round(verdict.score, 9), verdict.passed) == expected
+
+
+def test_half_of_the_votes_is_no_majority() -> None:
+    votes = [Verdict(1.0, passed=True, feedback="good"), Verdict(0.0, passed=False, feedback="bad")]
+    verdict = combine_votes(votes, "majority", None)
+    assert (verdict.passed, verdict.score) == (False, 0.5)
+
+
+def test_a_vote_that_continues_the_session_is_refused() -> None:
+    with refused("leave out one"):
+        create({"type": "prompt", "config": {**ASK, "judge": {"votes": 3}, "continue_session": True}})

@@ -35,7 +35,7 @@ def test_people_have_not_decided_yet(type_name: str, config: dict[str, Any] | No
     ],
 )
 def test_judges_never_guess(type_name: str, config: dict[str, Any] | None) -> None:
-    with refused("it needs a model to judge"):
+    with refused("it needs a model to judge", "`--judge-executor`"):
         grade(type_name, config)
 
 

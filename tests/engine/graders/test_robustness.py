@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from tests.engine.graders.grading import folder
-from tests.engine.graders.test_schema_parity import accepts, random_config
+from tests.engine.spec.schema_reading import schema_of
+from tests.engine.spec.specimens import variants
+from tests.engine.spec.test_parity import accepts
 from waza_engine.graders.base import GraderError, GradingContext
 from waza_engine.graders.registry import create, grader_types
 from waza_engine.vocabulary import SkillInvocation, ToolCall, Usage
@@ -29,13 +31,12 @@ ARGUMENTS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("name", TYPES)
 def test_every_accepted_config_grades_or_explains(name: str, tmp_path: Path) -> None:
     model = grader_types()[name].config_model
-    schema = model.model_json_schema()
+    written = list(variants(schema_of(f"grader:{name}")["properties"]["config"]))
     rng = random.Random(name)
     contexts = [random_context(rng, tmp_path) for _ in range(10)]
-    for _ in range(400):
-        config = random_config(schema, rng)
-        if not accepts(model, config):
-            continue
+    accepted = [config for config in written if accepts(model, config)]
+    assert accepted
+    for config in rng.sample(accepted, min(400, len(accepted))):
         try:
             verdict = create({"type": name, "name": "g", "config": config}).grade(rng.choice(contexts))
         except GraderError:

@@ -62,17 +62,6 @@ def test_a_limit_that_could_not_be_checked_is_noted() -> None:
     )
 
 
-@pytest.mark.parametrize("config", [None, {}, {"max_tool_calls": 0}, {"required_tools": []}])
-def test_behavior_without_a_rule_is_an_error(config: dict[str, Any] | None) -> None:
-    with refused("nothing to check"):
-        grade("behavior", config)
-
-
-def test_a_negative_limit_is_an_error() -> None:
-    with refused("`config.max_tool_calls` must be 0 or more"):
-        grade("behavior", {"max_tool_calls": -1})
-
-
 @pytest.mark.parametrize(
     ("config", "used", "expected"),
     [
@@ -190,23 +179,6 @@ def test_a_bad_matcher_is_an_error(matcher: object, words: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "words"),
-    [
-        ({}, ["nothing to check"]),
-        ({"max_calls": -1}, ["`config.max_calls` must be 0 or more"]),
-        ({"min_calls": 5, "max_calls": 2}, ["`min_calls` (5) must not be greater than `max_calls` (2)"]),
-        ({"expect": [{}]}, ["`config.expect[0].tool` is missing"]),
-        ({"expect": [{"tool": " "}]}, ["`config.expect[0].tool` must not be blank"]),
-        ({"expect": [{"tool": "("}]}, ["`config.expect[0].tool`", "invalid pattern"]),
-        ({"required": ["a"], "required_tools": ["b"]}, ["cannot be combined with", "write two graders"]),
-    ],
-)
-def test_tool_calls_that_cannot_be_graded(config: dict[str, Any], words: list[str]) -> None:
-    with refused(*words):
-        grade("tool_calls", config)
-
-
-@pytest.mark.parametrize(
     ("config", "expected"),
     [
         ({"required": [{"pattern": "azd"}]}, (1.0, True)),
@@ -295,9 +267,22 @@ def test_limits_of_turns_and_tokens() -> None:
     assert result(grade("tool_constraint", config, usage=None)) == (1.0, True)
 
 
-@pytest.mark.parametrize(
-    ("config", "words"),
-    [
+REFUSED: dict[str, list[tuple[dict[str, Any] | None, list[str]]]] = {
+    "behavior": [
+        *((config, ["nothing to check"]) for config in (None, {}, {"required_tools": []})),
+        ({"max_tool_calls": 0}, ["nothing to check"]),
+        ({"max_tool_calls": -1}, ["`config.max_tool_calls` must be 0 or more"]),
+    ],
+    "tool_calls": [
+        ({}, ["nothing to check"]),
+        ({"max_calls": -1}, ["`config.max_calls` must be 0 or more"]),
+        ({"min_calls": 5, "max_calls": 2}, ["`min_calls` (5) must not be greater than `max_calls` (2)"]),
+        ({"expect": [{}]}, ["`config.expect[0].tool` is missing"]),
+        ({"expect": [{"tool": " "}]}, ["`config.expect[0].tool` must not be blank"]),
+        ({"expect": [{"tool": "("}]}, ["`config.expect[0].tool`", "invalid pattern"]),
+        ({"required": ["a"], "required_tools": ["b"]}, ["cannot be combined with", "write two graders"]),
+    ],
+    "tool_constraint": [
         ({}, ["nothing to check"]),
         ({"expect_tools": [entry("  ")]}, ["`config.expect_tools[0].tool` must not be blank"]),
         ({"expect_tools": [entry("")]}, ["`config.expect_tools[0].tool` must not be blank"]),
@@ -306,7 +291,88 @@ def test_limits_of_turns_and_tokens() -> None:
         ({"expect_tools": {"tool": "bash"}}, ["`config.expect_tools` must be a list"]),
         ({"expect_tools": [entry("bash", args={"command": "ls"})]}, ["args.command"]),
     ],
+}
+
+
+@pytest.mark.parametrize(
+    ("type_name", "config", "words"),
+    [(name, config, words) for name, rows in REFUSED.items() for config, words in rows],
 )
-def test_tool_constraints_that_cannot_be_graded(config: dict[str, Any], words: list[str]) -> None:
+def test_rules_that_cannot_be_graded(type_name: str, config: dict[str, Any] | None, words: list[str]) -> None:
     with refused(*words):
-        grade("tool_constraint", config)
+        grade(type_name, config)
+
+
+# --- `allow_only` ---
+
+
+STATUS = ToolCall("bash", {"command": "git status"})
+PUSH = ToolCall("bash", {"command": "git push"})
+READ = ToolCall("view", {"path": "src/a.py"})
+
+
+@pytest.mark.parametrize(
+    ("allowed", "calls", "score"),
+    [
+        ([{"tool": "bash"}], [STATUS, PUSH], 1.0),
+        ([{"tool": "BASH", "command_pattern": "^GIT STATUS$"}], [STATUS, PUSH], 0.5),
+        ([{"tool": "bas"}], [STATUS], 0.0),
+        ([{"tool": "b.sh"}], [STATUS], 0.0),
+        ([{"tool": "read", "path_pattern": "^src/"}, "bash"], [READ, STATUS], 1.0),
+        ([{"tool": "builtin:view"}], [READ], 1.0),
+        ([{"tool": "mcp:view"}], [READ], 1.0),
+        ([{"tool": "mcp:read"}], [READ], 0.0),
+        ([{"tool": "bash", "args": {"command": {"equals": "git push"}}}], [STATUS, PUSH, READ], 1 / 3),
+        ([], [STATUS, PUSH], 0.0),
+        ([], [], 1.0),
+    ],
+)
+def test_one_check_for_each_call(allowed: list[Any], calls: list[ToolCall], score: float) -> None:
+    verdict = grade("tool_constraint", {"allow_only": allowed}, output="", tool_calls=calls)
+    assert verdict.score == pytest.approx(score)
+    assert verdict.passed is (score == 1.0)
+    assert len(verdict.details["allow_only_violations"]) == round(len(calls) * (1 - score))
+
+
+def test_it_counts_beside_the_other_checks() -> None:
+    config = {"expect_tools": [{"tool": "bash"}], "allow_only": [{"tool": "bash"}]}
+    verdict = grade("tool_constraint", config, output="", tool_calls=[STATUS, READ])
+    assert verdict.score == pytest.approx(2 / 3)
+
+
+# --- patterns of tools, as upstream reads them ---
+
+
+@pytest.mark.usefixtures("pattern_library")
+@pytest.mark.parametrize("tool", ["bash", " bash ", "\tbash\n"])
+def test_blanks_around_a_tool_do_not_let_a_forbidden_call_pass(tool: str) -> None:
+    config: dict[str, Any] = {"reject_tools": [{"tool": tool}]}
+    verdict = grade("tool_constraint", config, tool_calls=[ToolCall("bash", {})])
+    assert not verdict.passed
+    assert grade("tool_constraint", config, tool_calls=[ToolCall("view", {})]).passed
+
+
+@pytest.mark.usefixtures("pattern_library")
+@pytest.mark.parametrize(
+    ("arguments", "key", "pattern", "fits"),
+    [
+        ({"command": ["rm", "-rf"]}, "command_pattern", r'^\["rm","-rf"\]$', True),
+        ({"command": ["rm", "-rf"]}, "command_pattern", "mv", False),
+        ({"command": None}, "command_pattern", "^$", True),
+        ({}, "path_pattern", "^$", True),
+        ({"Path": "src/a.py"}, "path_pattern", "^src/", True),
+        ({"PATH": "lib/a.py", "path": "src/a.py"}, "path_pattern", "^src/", True),
+        ({"file_path": "src/a.py"}, "path_pattern", "src", False),
+    ],
+)
+def test_patterns_search_an_argument_whatever_its_form(
+    arguments: dict[str, Any], key: str, pattern: str, fits: bool
+) -> None:
+    config: dict[str, Any] = {"expect_tools": [{"tool": "bash", key: pattern}]}
+    assert grade("tool_constraint", config, tool_calls=[ToolCall("bash", arguments)]).passed is fits
+
+
+@pytest.mark.usefixtures("pattern_library")
+def test_one_call_is_no_calls() -> None:
+    verdict = grade("tool_calls", {"max_calls": 0}, tool_calls=[ToolCall("bash", {})])
+    assert verdict.feedback == "1 tool call, at most 0 allowed"

@@ -48,16 +48,27 @@ def marked(excerpt: Excerpt | None) -> str:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found", "how"),
+    ("key", "wanted", "found", "how"),
     [
-        ("hello, THE function", "Hello, the function", "found once"),
-        ("Deployed to https", "Deployed  to https", "white space differs"),
-        ("function add is", "function `add` is", "punctuation differs"),
-        ("the funktion add was done", "the function `add` is done", "alike"),
+        ("contains", "hello, THE function", "Hello, the function", "found once"),
+        ("contains", "Deployed to https", "Deployed  to https", "white space differs"),
+        ("contains", "function add is", "function `add` is", "punctuation differs"),
+        ("contains", "the funktion add was done", "the function `add` is done", "alike"),
+        ("regex_match", r"https?://\S+", "https://example.org/1", "the first match"),
+        ("regex_match", "deployed +to", "Deployed  to", "upper and lower case ignored"),
+        ("regex_match", "Deployed to", "Deployed  to", "any white space between its words"),
+        ("regex_match", r"https?://\\S+", "https://example.org/1", "its backslashes not doubled"),
+        ("regex_match", "^Deployed", "Deployed", "its anchors for lines"),
+        ("regex_match", "^the function", "the function", "without its anchors"),
+        ("regex_match", "functions", "function", "the plural"),
+        ("regex_match", r"Deployed +to (http|ftp)s?://\d+", "Deployed  to https://", "only its beginning"),
+        ("regex_match", r"(?<=to )https", "https", "the first match"),
     ],
 )
-def test_a_text_tells_where_it_stands_or_what_is_nearest(wanted: str, found: str, how: str) -> None:
-    said = explained("text", {"contains": [wanted]}, "contains", 0)
+def test_a_text_or_pattern_tells_where_it_is_found_or_what_is_nearest(
+    key: str, wanted: str, found: str, how: str
+) -> None:
+    said = explained("text", {key: [wanted]}, key, 0)
     assert how in said.told[0]
     assert f"»{found}«" in marked(said.excerpt)
 
@@ -76,26 +87,6 @@ def test_a_text_that_nothing_is_like_tells_how_the_answer_begins() -> None:
     assert empty.told == ("the answer is empty",)
 
 
-@pytest.mark.parametrize(
-    ("pattern", "found", "how"),
-    [
-        (r"https?://\S+", "https://example.org/1", "the first match"),
-        ("deployed +to", "Deployed  to", "upper and lower case ignored"),
-        ("Deployed to", "Deployed  to", "any white space between its words"),
-        (r"https?://\\S+", "https://example.org/1", "its backslashes not doubled"),
-        ("^Deployed", "Deployed", "its anchors for lines"),
-        ("^the function", "the function", "without its anchors"),
-        ("functions", "function", "the plural"),
-        (r"Deployed +to (http|ftp)s?://\d+", "Deployed  to https://", "only its beginning"),
-        (r"(?<=to )https", "https", "the first match"),
-    ],
-)
-def test_a_pattern_tells_where_it_matches_or_what_would(pattern: str, found: str, how: str) -> None:
-    said = explained("text", {"regex_match": [pattern]}, "regex_match", 0)
-    assert how in said.told[0]
-    assert f"»{found}«" in marked(said.excerpt)
-
-
 def test_special_characters_that_were_meant_as_text_are_found_out() -> None:
     trial = replace(TRIAL, output="call add(1, 2) now")
     said = explained("regex", {"must_match": ["add(1, 2)"]}, "must_match", 0, trial=trial)
@@ -108,74 +99,32 @@ def test_an_invalid_pattern_tells_what_is_wrong_with_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "config", "path", "observed", "told"),
+    ("kind", "config", "observed", "told"),
     [
-        (
-            "behavior",
-            {"max_tool_calls": 2},
-            ["max_tool_calls"],
-            "3",
-            "3 tool calls, at most 2 allowed: 1 too many",
-        ),
-        (
-            "behavior",
-            {"max_tokens": 2000},
-            ["max_tokens"],
-            "1,250",
-            "1,250 tokens, at most 2,000 allowed: 750 to spare",
-        ),
-        ("behavior", {"max_duration_ms": 900}, ["max_duration_ms"], "2,500", "1,600 too many"),
-        (
-            "behavior",
-            {"required_tools": ["Bash"]},
-            ["required_tools", 0],
-            "0×",
-            "no Bash among 3 tool calls: bash ×2, edit",
-        ),
-        ("tool_calls", {"min_calls": 5}, ["min_calls"], "3", "at least 5 allowed: 2 too few"),
-        (
-            "tool_calls",
-            {"forbidden_tools": ["bash"]},
-            ["forbidden_tools", 0],
-            "2×",
-            "bash 2 times among 3 tool calls",
-        ),
-        ("tool_calls", {"expect": [{"tool": "view"}]}, ["expect", 0], "0×", "the calls: bash ×2, edit"),
-        (
-            "tool_calls",
-            {"required": [{"pattern": "npm ci"}]},
-            ["required", 0],
-            "begins",
-            'only its beginning "npm "',
-        ),
-        ("tool_constraint", {"reject_tools": ["edit"]}, ["reject_tools", 0], "1×", "1 call fits of 3"),
-        (
-            "tool_constraint",
-            {"allow_only": ["bash"]},
-            ["allow_only", 0],
-            "1 of 3",
-            "3 tool calls; not allowed: edit",
-        ),
-        (
-            "tool_constraint",
-            {"expect_tools": ["a"], "max_turns": 3},
-            ["max_turns"],
-            "4",
-            "4 turns, at most 3 allowed",
-        ),
+        ("behavior", {"max_tool_calls": 2}, "3", "3 tool calls, at most 2 allowed: 1 too many"),
+        ("behavior", {"max_tokens": 2000}, "1,250", "1,250 tokens, at most 2,000 allowed: 750 to spare"),
+        ("behavior", {"max_duration_ms": 900}, "2,500", "1,600 too many"),
+        ("behavior", {"required_tools": ["Bash"]}, "0×", "no Bash among 3 tool calls: bash ×2, edit"),
+        ("tool_calls", {"min_calls": 5}, "3", "at least 5 allowed: 2 too few"),
+        ("tool_calls", {"forbidden_tools": ["bash"]}, "2×", "bash 2 times among 3 tool calls"),
+        ("tool_calls", {"expect": [{"tool": "view"}]}, "0×", "the calls: bash ×2, edit"),
+        ("tool_calls", {"required": [{"pattern": "npm ci"}]}, "begins", 'only its beginning "npm "'),
+        ("tool_constraint", {"reject_tools": ["edit"]}, "1×", "1 call fits of 3"),
+        ("tool_constraint", {"allow_only": ["bash"]}, "1 of 3", "3 tool calls; not allowed: edit"),
+        ("tool_constraint", {"max_turns": 3, "expect_tools": ["a"]}, "4", "4 turns, at most 3 allowed"),
         (
             "skill_invocation",
             {"forbidden_skills": ["reader"], "mode": "in_order"},
-            ["forbidden_skills", 0],
             "1×",
             "reader once among 2 skill invocations",
         ),
     ],
 )
 def test_limits_and_names_tell_what_was_observed(
-    kind: str, config: dict[str, Any], path: list[str | int], observed: str, told: str
+    kind: str, config: dict[str, Any], observed: str, told: str
 ) -> None:
-    said = explained(kind, config, *path)
+    key, value = next(iter(config.items()))
+    said = explained(kind, config, *([key, 0] if isinstance(value, list) else [key]))
     assert said.observed == observed
     assert told in said.told[0]
 

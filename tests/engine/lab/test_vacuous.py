@@ -1,14 +1,111 @@
 """Graders that cannot fail are found, and those that can are not taken for them."""
 
 import json
+import random
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.engine.lab.recorded import record, strengths, trial
-from tests.engine.lab.vacuous import vacuous_graders
 
 pytestmark = pytest.mark.check
+
+Grader = dict[str, Any]
+_WORDS = ("deployed", "status", "error", "service", "region", "done", "invoice", "token")
+_PATTERNS = (
+    ".*", "(?s).*", "^", "$", "", "x*", "(?i).*", r"\s*", ".{0,}", "(deployed)?", "[a-z]*", "a|", "|b",
+    "(?:ok)*", r"^.*", r".*$", r"\d*", r"(?m)^", r"(error|)", r"\w*?", r"^\s*", "(?i)(done|)",
+)  # fmt: skip
+
+
+def vacuous_graders(count: int, seed: int) -> Iterator[Grader]:
+    """Yield graders that pass whatever an agent does; the same seed yields the same."""
+    rng = random.Random(seed)
+    makers: list[Callable[[random.Random], Grader]] = [
+        _pattern, _pattern, _pattern, _empty_text, _assertion, _assertion, _assertion, _assertion,
+        _no_limit_of_calls, _limit_out_of_reach, _schema, _schema,
+    ]  # fmt: skip
+    for number in range(count):
+        yield {"name": f"vacuous-{number}", **makers[number % len(makers)](rng)}
+
+
+def _pattern(rng: random.Random) -> Grader:
+    pattern = rng.choice(_PATTERNS)
+    if rng.random() < 0.3:
+        return {"type": "regex", "config": {"must_match": [pattern, rng.choice(_PATTERNS[:3])]}}
+    return {"type": "text", "config": {"regex_match": [pattern]}}
+
+
+def _empty_text(rng: random.Random) -> Grader:
+    key = rng.choice(("contains", "contains_cs"))
+    return {"type": "text", "config": {key: [""] * rng.randint(1, 2)}}
+
+
+def _assertion(rng: random.Random) -> Grader:
+    word, other, number = rng.choice(_WORDS), rng.choice(_WORDS), rng.randint(1, 50)
+    forms = (
+        "len(output) >= 0",
+        f"len(output) > -{number}",
+        f"True or '{word}' in output",
+        f"'{word}' in output or True",
+        f"'{word}' in output.lower() or '{word}' not in output.lower()",
+        f"len(output) > {number} or len(output) <= {number}",
+        "len(tool_calls) >= 0",
+        "duration_ms >= 0",
+        "len(errors) >= 0",
+        "len([t for t in transcript if t.get('type') == 'tool_call']) >= 0",
+        "output is not None",
+        "output == output",
+        f"output.count('{word}') >= 0",
+        f"output.find('{word}') >= -1",
+        "str(output) == output",
+        f"re.search(r'{word}|', output) is not None",
+        f"re.search(r'.*', output) or '{other}' in output",
+        f"not ('{word}' in output and '{word}' not in output)",
+        "outcome == {}",
+        "True",
+        f"{number} > 0",
+        "'' in output",
+        "output.startswith('')",
+        "any([True, len(output) > 10])",
+        "all([])",
+        f"'{word}'",
+    )
+    chosen = rng.sample(forms, rng.choice((1, 1, 1, 2)))
+    return {"type": "code", "config": {"assertions": chosen}}
+
+
+def _no_limit_of_calls(rng: random.Random) -> Grader:
+    if rng.random() < 0.5:
+        return {"type": "tool_calls", "config": {"min_calls": 0}}
+    return {"type": "tool_calls", "config": {"min_calls": 0, "max_calls": rng.choice((10**6, 10**8))}}
+
+
+def _limit_out_of_reach(rng: random.Random) -> Grader:
+    limits = {"max_tool_calls": 10**7, "max_tokens": 10**11, "max_duration_ms": 10**12}
+    chosen = rng.sample(sorted(limits), rng.randint(1, 3))
+    return {"type": "behavior", "config": {key: limits[key] for key in chosen}}
+
+
+def _schema(rng: random.Random) -> Grader:
+    word = rng.choice(_WORDS)
+    schemas: tuple[dict[str, Any], ...] = (
+        {},
+        {"properties": {}},
+        {"type": "object", "properties": {f"{word}x": {}}},
+        {"properties": {f"{word}x": {"description": "What came out"}}},
+        {"type": "object"},
+        {"required": []},
+        {"type": "object", "additionalProperties": True},
+        {"type": ["object", "array", "string", "number", "boolean", "null"]},
+        {"anyOf": [{"type": "object"}, {"required": [word]}]},
+        {"minProperties": 0},
+        {"properties": {word: {"type": ["string", "number", "boolean", "object", "array", "null"]}}},
+    )
+    return {"type": "json_schema", "config": {"schema": rng.choice(schemas)}}
+
 
 ANSWERS = {
     "deploys": [
@@ -67,8 +164,3 @@ def test_graders_that_can_fail_are_not_called_weak(tmp_path: Path) -> None:
     assert len(found) == WORKING.count("name: ")
     assert [each for each in found.values() if each.finding or each.weak_checks or each.not_measured] == []
     assert [name for name, each in found.items() if not each.strength] == []
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-def test_the_generator_makes_the_same_graders_of_the_same_seed(seed: int) -> None:
-    assert list(vacuous_graders(30, seed)) == list(vacuous_graders(30, seed))

@@ -73,14 +73,9 @@ def go_summer() -> Json:
                 run["skill_invocations"] = [{"name": "greeter", "path": "skills/greeter"}]
                 run["session_digest"]["usage"] = dict(_USAGE)
     document["trigger_metrics"] = {
-        "true_positives": 1,
-        "false_positives": 0,
-        "true_negatives": 1,
-        "false_negatives": 0,
-        "precision": 1,
-        "recall": 1,
-        "f1": 1,
-        "accuracy": 1,
+        **dict.fromkeys(("true_positives", "true_negatives"), 1),
+        **dict.fromkeys(("false_positives", "false_negatives"), 0),
+        **dict.fromkeys(("precision", "recall", "f1", "accuracy"), 1),
     }
     document["trigger_results"] = [
         {"prompt": "Greet me", "confidence": "high", "should_trigger": True, "did_trigger": True},
@@ -236,14 +231,9 @@ def _go_task(name: str, status: str, score: float, rate: float, runs: list[Json]
         "stats": {
             "pass_rate": rate,
             "flakiness_percent": 50 if 0 < rate < 1 else 0,
-            "avg_score": score,
-            "avg_weighted_score": score,
-            "min_score": score,
-            "max_score": score,
-            "std_dev_score": 0,
-            "score_variance": 0,
-            "ci95_lo": score,
-            "ci95_hi": score,
+            **dict.fromkeys(("avg_score", "avg_weighted_score", "min_score", "max_score"), score),
+            **dict.fromkeys(("std_dev_score", "score_variance"), 0),
+            **dict.fromkeys(("ci95_lo", "ci95_hi"), score),
             "flaky": 0 < rate < 1,
             "avg_duration_ms": 1200,
         },
@@ -275,11 +265,8 @@ def _go_run(number: int, score: float) -> Json:
                 {
                     "name": "bash",
                     "arguments": {
-                        "path": "",
-                        "file_text": "",
+                        **dict.fromkeys(("path", "file_text", "description", "skill"), ""),
                         "command": "ls",
-                        "description": "",
-                        "skill": "",
                     },
                     "result": {"content": "a.py"},
                     "success": True,

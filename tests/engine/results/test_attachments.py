@@ -7,9 +7,8 @@ import pytest
 
 from tests.command_line import engine
 from tests.engine.executors.agents import write_agent
-from tests.engine.suites import recorded, run, task, write_suite
+from tests.engine.suites import newest, recorded, run, task, write_suite
 from waza_engine.results.attachments import LONGEST_INLINE, attachment_directory, with_attachments
-from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.recordings import read_recording
 
 pytestmark = pytest.mark.check
@@ -62,14 +61,11 @@ def test_copies_have_their_texts_beside_them(tmp_path: Path) -> None:
         assert read_recording(copy).tasks[0].trials[2].outcome.output.endswith("the end")
 
 
-def test_an_editor_reads_the_scores_without_the_texts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_editor_reads_the_scores_without_the_texts(tmp_path: Path) -> None:
     run(suite(tmp_path))
     for place in tmp_path.rglob("*.attachments/*"):
         place.unlink()
-    found = latest_results(tmp_path)
-    assert found is not None
+    found = newest(tmp_path)
     assert found.tasks["a"].graders["ends"].passed
 
 

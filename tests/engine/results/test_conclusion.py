@@ -51,9 +51,7 @@ def trial(status: TrialStatus, number: int = 1, *, stopped: bool = False) -> Tri
     return TrialOutcome(number, status, said, error="no answer" if status == "error" else "", stopped=stopped)
 
 
-def task(
-    name: str, *statuses: TrialStatus, error: str = "", written: TrialStatus | None = None
-) -> TaskOutcome:
+def task(name: str, *statuses: TrialStatus, written: TrialStatus | None = None) -> TaskOutcome:
     trials = [trial(status, number) for number, status in enumerate(statuses, 1)]
     status = written or task_status(list(statuses))
     return TaskOutcome(name, name, status, trials, task_statistics([found.score for found in trials]))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.engine.results.eras import SAMPLES
-from tests.engine.suites import run, task, write_suite
+from tests.engine.suites import newest, run, task, write_suite
 from waza_engine.results.reading import file_scores, newest_scores
 from waza_engine.results.reading.formats import head_of
 from waza_engine.results.reading.newest_scores import latest_results, newest_result_file
@@ -96,8 +96,7 @@ def test_behind_a_run_of_the_whole_suite_no_older_file_is_read(tmp_path: Path, r
     run(path)
     whole, _ = run(path)
     part, _ = run(path, tasks=["b"])
-    found = latest_results(tmp_path, eval_file="eval.yaml")
-    assert found is not None
+    found = newest(tmp_path, eval_file="eval.yaml")
     assert found.tasks.keys() == {"a", "b"}
     assert whole.results_file is not None
     assert part.results_file is not None
@@ -112,8 +111,7 @@ def test_behind_a_run_of_a_part_older_files_are_read(tmp_path: Path, options: di
     path = write_suite(tmp_path, {"a": task("a", "tags: [x]"), "b": task("b")}, graders=graders)
     run(path)
     run(path, **options)
-    found = latest_results(tmp_path, eval_file="eval.yaml")
-    assert found is not None
+    found = newest(tmp_path, eval_file="eval.yaml")
     assert found.tasks.keys() == {"a", "b"}
     assert all(each.graders.keys() == {"greets", "waves"} for each in found.tasks.values())
 
@@ -124,8 +122,7 @@ def test_a_task_in_error_does_not_keep_the_scores_of_an_older_run(tmp_path: Path
     (tmp_path / "tasks" / "b.yaml").write_text("id: b\nname: B\ninputs: 3\n")
     broken, _ = run(path)
     assert [each.status for each in broken.outcome.tasks] == ["passed", "error"]
-    found = latest_results(tmp_path, eval_file="eval.yaml")
-    assert found is not None
+    found = newest(tmp_path, eval_file="eval.yaml")
     assert (found.tasks["b"].status, found.tasks["b"].graders) == ("error", {})
     assert "greets" in found.tasks["a"].graders
 
@@ -135,15 +132,13 @@ def test_scores_that_are_older_than_a_run_that_did_not_come_to_their_task_are_kn
     run(path)
     path.write_text(path.read_text().replace("contains: [hello]", "contains: [goodbye]"))
     cut, _ = run(path, fail_fast=True)
-    found = latest_results(tmp_path, eval_file="eval.yaml")
-    assert found is not None
+    found = newest(tmp_path, eval_file="eval.yaml")
     a, b = found.tasks["a"], found.tasks["b"]
     assert (b.status, b.later) == ("passed", LaterRun(cut.outcome.header.started))
     assert b.later_than(b.timestamp)
     assert not a.later_than(a.timestamp)
     run(path, tasks=["b"])
-    again = latest_results(tmp_path, eval_file="eval.yaml")
-    assert again is not None
+    again = newest(tmp_path, eval_file="eval.yaml")
     assert not again.tasks["b"].later_than(again.tasks["b"].timestamp)
 
 
@@ -171,8 +166,7 @@ def test_scores_that_are_older_than_a_record_that_cannot_be_read_are_known(
     assert unread.results_file is not None
     spoil(unread.results_file)
     run(path, tasks=["b"])
-    found = latest_results(tmp_path, eval_file="eval.yaml")
-    assert found is not None
+    found = newest(tmp_path, eval_file="eval.yaml")
     later = LaterRun(unread.outcome.header.started, unread.results_file)
     a, b = found.tasks["a"], found.tasks["b"]
     assert (found.later, a.later_than(a.timestamp), b.later_than(b.timestamp)) == (later, later, None)
@@ -191,7 +185,6 @@ def test_a_run_that_ended_amid_its_trigger_prompts_leaves_the_others_their_verdi
     document["metadata"]["engine"]["status"] = "canceled"
     del document["trigger_results"][1], document["trigger_metrics"]
     cut.results_file.write_text(json.dumps(document))
-    found = latest_results(tmp_path, eval_file="eval.yaml")
-    assert found is not None
+    found = newest(tmp_path, eval_file="eval.yaml")
     assert {prompt.prompt for prompt in found.prompts} == {"go", "come"}
     assert [prompt.timestamp == cut.outcome.header.started for prompt in found.prompts] == [True, False]

@@ -2,83 +2,38 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
-from tests.engine.suites import run, task, write_suite
+from tests.command_line import engine
+from tests.engine.results.eras import go_march
+from tests.engine.suites import GREETS, newest, run, task, write_suite
+from waza_engine.moments import local_time
 from waza_engine.results.reading import file_scores, newest_scores
 from waza_engine.results.reading.file_scores import MOST_OBJECTS, MOST_VALUES
 from waza_engine.results.reading.newest_scores import latest_results, results_of
 from waza_engine.results.reading.scores import RunResult
 from waza_engine.results.reviews import REVIEWS_NAME
+from waza_language_server.features.scores.verdict_labels import age
 
 GRADERS = """\
 - {type: text, name: greets, config: {contains: [hello, goodbye]}}
 - {type: human, name: review}
 - {type: nonsense, name: broken}
 """
-UPSTREAM: dict[str, Any] = {
-    "eval_id": "run-1",
-    "skill": "writer",
-    "eval_name": "suite",
-    "timestamp": "2026-07-01T10:00:00.123456789+02:00",
-    "config": {"runs_per_test": 2, "model_id": "m", "engine_type": "copilot-sdk", "timeout_sec": 60},
-    "summary": {"total_tests": 1},
-    "metrics": None,
-    "tasks": [
-        {
-            "test_id": "a",
-            "display_name": "A",
-            "status": "failed",
-            "stats": {"avg_score": 0.75},
-            "runs": [
-                {
-                    "status": "passed",
-                    "validations": {"g": {"type": "text", "score": 1, "passed": True, "feedback": "ok"}},
-                },
-                {
-                    "status": "failed",
-                    "validations": {"g": {"type": "text", "score": 0.5, "passed": False, "feedback": "no"}},
-                },
-                {"status": "error", "validations": None, "error_msg": "broke", "transcript": None},
-            ],
-        }
-    ],
-}
-PYTHON_ERA: dict[str, Any] = {
-    "eval_id": "suite-1",
-    "skill": "writer",
-    "eval_name": "suite",
-    "timestamp": "2026-01-01T00:00:00",
-    "config": {"model": "m", "executor": "mock"},
-    "summary": {"total_tasks": 1},
-    "tasks": [
-        {
-            "id": "a",
-            "name": "A",
-            "status": "partial",
-            "aggregate": {"mean_score": 0.5},
-            "trials": [
-                {
-                    "status": "timeout",
-                    "error": "too slow",
-                    "grader_results": {
-                        "g": {"type": "code", "score": 0.5, "passed": False, "message": "half"},
-                        "h": {"type": "human", "score": 0, "passed": False, "details": {"status": "pending"}},
-                    },
-                }
-            ],
-        }
-    ],
-}
 
 
-def read(tmp_path: Path, document: object) -> RunResult | None:
+def read(tmp_path: Path, document: object) -> RunResult:
     path = tmp_path / "result.json"
     path.write_text(json.dumps(document))
-    return results_of(path)
+    found = results_of(path)
+    assert found is not None
+    return found
 
 
 def test_nothing_was_ever_run(tmp_path: Path) -> None:
@@ -88,19 +43,11 @@ def test_nothing_was_ever_run(tmp_path: Path) -> None:
 
 def test_each_grader_has_its_mean_its_trials_and_its_checks(tmp_path: Path) -> None:
     run(write_suite(tmp_path, {"a": task("a")}, graders=GRADERS), trials=2)
-    found = latest_results(tmp_path)
-    assert found is not None
-    assert (found.eval_file, found.executor, found.status, found.complete) == (
-        "eval.yaml",
-        "mock",
-        "failed",
-        True,
-    )
-    assert (found.tasks["a"].status, found.tasks["a"].trials, found.tasks["a"].passed_trials) == (
-        "failed",
-        2,
-        0,
-    )
+    found = newest(tmp_path)
+    assert (found.eval_file, found.executor) == ("eval.yaml", "mock")
+    assert (found.status, found.complete) == ("failed", True)
+    assert (found.tasks["a"].status, found.tasks["a"].trials) == ("failed", 2)
+    assert found.tasks["a"].passed_trials == 0
     graders = found.tasks["a"].graders
     greets = graders["greets"]
     assert (greets.status, greets.score, greets.scores, greets.passed) == ("graded", 0.5, (0.5, 0.5), False)
@@ -120,40 +67,9 @@ def test_a_run_of_one_task_or_grader_replaces_only_that(tmp_path: Path) -> None:
     two = "name: two, config: {contains: ["
     path.write_text(path.read_text().replace(f"{two}hello", f"{two}x"))
     run(path, tasks=["a"], graders=["two"])
-    found = latest_results(tmp_path)
-    assert found is not None
+    found = newest(tmp_path)
     scores = {(t.id, g.name): g.score for t in found.tasks.values() for g in t.graders.values()}
     assert scores == {("a", "one"): 1.0, ("a", "two"): 0.0, ("b", "one"): 1.0, ("b", "two"): 1.0}
-
-
-def test_results_of_upstream_are_read(tmp_path: Path) -> None:
-    found = read(tmp_path, UPSTREAM)
-    assert found is not None
-    assert (found.model, found.executor, found.timestamp.microsecond) == ("m", "copilot-sdk", 123456)
-    assert found.tasks["a"].graders["g"].scores == (1.0, 0.5)
-    assert found.tasks["a"].graders["g"].feedback == "no"
-    assert found.tasks["a"].error == "broke"
-
-
-def test_results_of_the_python_era_are_read(tmp_path: Path) -> None:
-    found = read(tmp_path, PYTHON_ERA)
-    assert found is not None
-    assert (found.model, found.executor) == ("m", "mock")
-    assert (found.tasks["a"].status, found.tasks["a"].score, found.tasks["a"].error) == (
-        "error",
-        0.0,
-        "too slow",
-    )
-    assert found.tasks["a"].graders["g"].feedback == "half"
-    assert found.tasks["a"].graders["h"].status == "pending"
-
-
-def test_results_beside_the_suite_are_found(tmp_path: Path) -> None:
-    (tmp_path / "results" / "deep").mkdir(parents=True)
-    (tmp_path / "results" / "deep" / "m.json").write_text(json.dumps(UPSTREAM))
-    found = latest_results(tmp_path)
-    assert found is not None
-    assert list(found.tasks) == ["a"]
 
 
 def test_of_two_suites_in_one_directory_each_has_its_own(tmp_path: Path) -> None:
@@ -162,8 +78,7 @@ def test_of_two_suites_in_one_directory_each_has_its_own(tmp_path: Path) -> None
     other = path.with_name("other.yaml")
     other.write_text(path.read_text().replace("name: greets", "name: waves"))
     run(other)
-    mine = latest_results(tmp_path, eval_file="eval.yaml")
-    assert mine is not None
+    mine = newest(tmp_path, eval_file="eval.yaml")
     assert "waves" not in mine.tasks["a"].graders
 
 
@@ -214,7 +129,7 @@ def test_a_file_of_very_many_values_is_not_read_and_that_is_said(
 
 def test_a_journal_of_very_many_lines_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "run.partial.jsonl"
-    path.write_bytes(json.dumps({**UPSTREAM, "tasks": []}).encode() + b"\n" * (MOST_OBJECTS + 1))
+    path.write_bytes(json.dumps({**go_march(), "tasks": []}).encode() + b"\n" * (MOST_OBJECTS + 1))
     assert results_of(path) is None
 
 
@@ -224,40 +139,37 @@ def test_an_older_file_is_not_read_behind_very_many_scores(
     monkeypatch.setattr(newest_scores, "MOST_SCORES", 4)
     many = [{"test_id": f"t{number}"} for number in range(3)]
     for name, tasks in (
-        ("old", UPSTREAM["tasks"]),
+        ("old", [{"test_id": "a"}]),
         ("middle", [{"test_id": "m"}, {"test_id": "n"}]),
         ("new", many),
     ):
         path = tmp_path / ".waza" / "results" / f"{name}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({**UPSTREAM, "tasks": tasks}))
+        path.write_text(json.dumps({**go_march(), "tasks": tasks}))
         age = ["new", "middle", "old"].index(name)
         os.utime(path, (1_700_000_000 - age, 1_700_000_000 - age))
-    found = latest_results(tmp_path)
-    assert found is not None
+    found = newest(tmp_path)
     assert {"t0", "m", "n"} <= set(found.tasks)
     assert "a" not in found.tasks
 
 
 def test_a_score_beyond_all_measure_costs_nothing(tmp_path: Path) -> None:
-    document: dict[str, Any] = json.loads(json.dumps(UPSTREAM))
-    verdict = document["tasks"][0]["runs"][0]["validations"]["g"]
-    verdict |= {"score": 1e308, "details": {"status": "pending"}}
-    review = {"run": "run-1", "task": "a", "trial": 2, "grader": "g", "passed": True}
-    document["tasks"][0]["runs"][1]["validations"]["g"]["details"] = {"status": "pending"}
+    document = go_march()
+    first, second = (run["validations"]["greets"] for run in document["tasks"][1]["runs"])
+    first |= {"score": 1e308, "details": {"status": "pending"}}
+    second["details"] = {"status": "pending"}
+    review = {"run": document["eval_id"], "task": "shaky", "trial": 2, "grader": "greets", "passed": True}
     (tmp_path / REVIEWS_NAME).write_text(json.dumps(review))
     found = read(tmp_path, document)
-    assert found is not None
-    assert found.tasks["a"].graders["g"].passed_trials == 1
+    assert found.tasks["shaky"].graders["greets"].passed_trials == 1
 
 
 @pytest.mark.parametrize("cut_off", ["half a smiley \ud83d", "half a smiley \ud83d and more", "\ude0a"])
 def test_an_answer_that_was_cut_inside_a_character_costs_nothing(tmp_path: Path, cut_off: str) -> None:
-    document: dict[str, Any] = json.loads(json.dumps(UPSTREAM))
-    document["tasks"][0]["runs"][0]["final_output"] = cut_off
+    document = go_march()
+    document["tasks"][1]["runs"][0]["final_output"] = cut_off
     found = read(tmp_path, document)
-    assert found is not None
-    assert found.tasks["a"].graders["g"].scores == (1.0, 0.5)
+    assert found.tasks["shaky"].graders["greets"].scores == (1.0, 0.5)
 
 
 def test_the_first_tasks_of_very_many_are_shown_and_that_is_said(
@@ -265,19 +177,99 @@ def test_the_first_tasks_of_very_many_are_shown_and_that_is_said(
 ) -> None:
     monkeypatch.setattr(file_scores, "MOST_SCORES", 3)
     monkeypatch.setattr(file_scores, "MOST_SCORES_OF_FILE", 3)
-    document = {**UPSTREAM, "tasks": [{"test_id": f"t{number}"} for number in range(4)]}
+    document = {**go_march(), "tasks": [{"test_id": f"t{number}"} for number in range(4)]}
     found = read(tmp_path, document)
-    assert found is not None
     assert list(found.tasks) == ["t0", "t1", "t2"]
     assert "Only the first scores" in caplog.text
 
 
 def test_the_tools_of_a_run_are_known_in_the_order_of_their_first_call(tmp_path: Path) -> None:
-    document: dict[str, Any] = json.loads(json.dumps(UPSTREAM))
-    trials = document["tasks"][0]["runs"]
-    trials[0]["session_digest"] = {"tools_used": ["bash", "view", "bash"]}
-    trials[1]["session_digest"] = {"tools_used": None}
-    trials[2]["session_digest"] = {"tools_used": ["edit", "view"]}
+    document = go_march()
+    used = (["bash", "view", "bash"], None, ["edit", "view"])
+    document["tasks"] = [
+        {"test_id": "a", "runs": [{"session_digest": {"tools_used": names}} for names in used]}
+    ]
     found = read(tmp_path, document)
-    assert found is not None
     assert found.tools == ("bash", "view", "edit")
+
+
+# --- figures that no run has ---
+
+
+_Edit = Callable[[dict[str, Any]], object]
+
+
+def recorded(directory: Path, edit: _Edit) -> Path:
+    suite = write_suite(directory, {"a": task("a"), "b": task("b", prompt="Bye")}, graders=GREETS)
+    file = run(suite)[0].results_file
+    assert file is not None
+    document = json.loads(file.read_text("utf-8"))
+    edit(document)
+    file.write_text(json.dumps(document), "utf-8")
+    return file
+
+
+def reported(record: Path, output_format: str) -> str:
+    return engine("report", record, "--format", output_format).stdout
+
+
+@pytest.mark.parametrize(("score", "shown"), [(1e308, "1.00"), (-5, "0.00"), (95, "1.00"), (True, "0.00")])
+def test_a_score_counts_from_0_to_1(tmp_path: Path, score: float, shown: str) -> None:
+    def edit(document: dict[str, Any]) -> None:
+        document["tasks"][0]["runs"][0]["validations"]["greets"]["score"] = score
+
+    record = recorded(tmp_path, edit)
+    assert f"✓ a  {shown}" in reported(record, "text")
+    mean = float(shown) / 2
+    assert f'name="score" value="{mean:.4f}"' in reported(record, "junit")
+    assert json.loads(engine("compare", record, record, "--format", "json").stdout)["aggregate_scores"] == [
+        mean,
+        mean,
+    ]
+
+
+def test_no_time_is_below_0(tmp_path: Path) -> None:
+    def edit(document: dict[str, Any]) -> None:
+        document["summary"]["duration_ms"] = -9
+        document["tasks"][0]["runs"][0]["duration_ms"] = -5000
+
+    record = recorded(tmp_path, edit)
+    times = [
+        case.get("time", "") for case in ElementTree.fromstring(reported(record, "junit")).iter("testcase")
+    ]
+    assert float(times[0]) == 0.0
+    assert not any(time.startswith("-") for time in times)
+    assert "-0.0 s" not in reported(record, "text")
+
+
+def test_a_record_that_does_not_say_when_it_began_has_no_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = recorded(tmp_path, lambda document: document.pop("timestamp"))
+    (suite,) = ElementTree.fromstring(reported(record, "junit")).iter("testsuite")
+    assert "timestamp" not in suite.attrib
+    assert "0001" not in "".join(reported(record, each) for each in ("text", "markdown", "github"))
+    # West of Greenwich the first moment of the calendar cannot be told at all.
+    monkeypatch.setenv("TZ", "America/New_York")
+    unknown = datetime.min.replace(tzinfo=UTC)
+    assert local_time(unknown) == ""
+    assert age(unknown, datetime.now(UTC)) == "some time ago"
+
+
+def test_a_task_that_is_recorded_twice_is_told_as_that(tmp_path: Path) -> None:
+    record = recorded(tmp_path, lambda document: document["tasks"].append(document["tasks"][0]))
+    said = engine("grade", record).stderr
+    assert "the record has more tasks `a` than the suite; its record stays as it is" in said
+
+
+def test_what_a_trial_that_was_cut_off_holds_counts_for_no_mark(tmp_path: Path) -> None:
+    def edit(document: dict[str, Any]) -> None:
+        document["metadata"]["engine"]["status"] = "canceled"
+        lost = document["tasks"][1]
+        lost["status"] = "skipped"
+        lost["runs"][0] |= {"status": "skipped", "stopped": True}
+
+    record = recorded(tmp_path, edit)
+    assert "1 of 2 tasks passed, 1 lost" in reported(record, "text")
+    found = newest(tmp_path)
+    assert [list(found.tasks[name].graders) for name in ("a", "b")] == [["greets"], []]

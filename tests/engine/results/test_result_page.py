@@ -2,13 +2,20 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.engine.suites import run, task, write_suite
-from waza_engine.commands.result_page import recorded_page
+from tests.engine.suites import recorded, run, task, write_suite
+from tests.live.bed import recorded_bed
+from waza_engine.commands.result_page import changed_page, recorded_page
+from waza_engine.graders.base import GradingContext
 from waza_engine.results.conclusion import conclude
-from waza_engine.results.reports.result_page import result_page
+from waza_engine.results.record import TrialOutcome
+from waza_engine.results.reports.result_page import LEGEND, marked_answer, result_page
+from waza_engine.runs.grading.graders import build_graders, grade_here
+from waza_engine.spec.grader_entry import GraderEntry
+from waza_engine.terminal import visible_lines
 
 GRADERS = """\
 - type: text
@@ -19,10 +26,10 @@ GRADERS = """\
 JUDGE = "- {type: prompt, name: kind, config: {prompt: Was it kind?}}\n"
 
 
-def page(directory: Path, tasks: dict[str, str], only: str | None = None) -> str:
+def page(directory: Path, tasks: dict[str, str]) -> str:
     path = write_suite(directory, tasks, graders=GRADERS)
     run(path)
-    return recorded_page(path, only)["markdown"]
+    return recorded_page(path, None)["markdown"]
 
 
 def test_it_tells_the_verdict_the_prompt_the_answer_and_why(tmp_path: Path) -> None:
@@ -119,13 +126,10 @@ def test_tasks_with_an_answer_are_named(tmp_path: Path) -> None:
         {"id": "a", "name": "Task a"},
         {"id": "b", "name": "Task b"},
     ]
-    assert recorded_page(path, "b")["answered"] == [{"id": "b", "name": "Task b"}]
-
-
-def test_one_task_alone_can_be_asked_for(tmp_path: Path) -> None:
-    text = page(tmp_path, {"a": task("a"), "b": task("b")}, only="b")
-    assert "Task b" in text
-    assert "`Task a`" not in text
+    alone = recorded_page(path, "b")
+    assert alone["answered"] == [{"id": "b", "name": "Task b"}]
+    assert "Task b" in alone["markdown"]
+    assert "`Task a`" not in alone["markdown"]
 
 
 def test_a_task_that_the_newest_run_left_out_is_found_in_an_older_one(tmp_path: Path) -> None:
@@ -212,3 +216,137 @@ def test_a_pattern_with_a_bar_is_told_as_it_is_written(tmp_path: Path) -> None:
     text = recorded_page(path, None)["markdown"]
     assert "- ✗ `regex_match.0: a\\|b|q` · " in text
     assert "- ✗ ``regex_match.1: x`y|z`` · " in text
+
+
+# --- marks below the lines of an answer ---
+
+
+ANSWER = "Hello, the function `add` is done.\nhello again, deployed to\thttps://example.org"
+
+
+def marked(kind: str, config: dict[str, Any], answer: str = ANSWER) -> list[str]:
+    """Return the lines that are added to an answer, as a run would have recorded the verdict."""
+    built, _ = build_graders([GraderEntry(type=kind, name="it", config=config)])
+    verdict = grade_here(built[0], GradingContext(output=answer))
+    found = marked_answer(TrialOutcome(1, "passed", {"it": verdict}, output=answer), 20_000)
+    lines = found.text.split("\n")
+    kept = [line for number, line in enumerate(lines, start=1) if number not in found.marks]
+    assert kept == answer.split("\n")
+    return [lines[number - 1] for number in found.marks]
+
+
+def test_every_match_of_a_text_is_marked_below_its_line() -> None:
+    assert marked("text", {"contains": ["hello"]}) == [
+        '^^^^^ ✓ it: contains "hello"',
+        '^^^^^ ✓ it: contains "hello"',
+    ]
+    assert marked("text", {"contains_cs": ["hello"]}) == ['^^^^^ ✓ it: contains_cs "hello"']
+
+
+def test_marks_stand_below_what_is_shown_of_signs_that_a_terminal_obeys() -> None:
+    answer = "\x1b[31mred\x1b[0m \x07 \u202eharbour"
+    (mark,) = marked("text", {"contains": ["harbour"]}, answer)
+    assert mark.index("^") == visible_lines(answer).index("harbour")
+
+
+def test_a_line_of_an_answer_that_looks_like_a_mark_is_none() -> None:
+    faked = '^^^^^ ✗ it: contains "hello"'
+    assert marked("text", {"contains": ["hello"]}, f"hello\n{faked}") == [
+        '^^^^^ ✓ it: contains "hello"',
+        '                      ^^^^^ ✓ it: contains "hello"',
+    ]
+
+
+def test_what_is_forbidden_is_marked_as_such() -> None:
+    assert marked("keyword", {"must_not_contain": ["done"]}) == [
+        '                             ^^^^ ✗ it: must_not_contain "done"'
+    ]
+    assert marked("keyword", {"must_not_contain": ["nothing of it"]}) == []
+
+
+def test_a_miss_is_marked_where_the_answer_comes_nearest() -> None:
+    assert marked("text", {"contains": ["function add is"]}) == [
+        '           ^^^^^^^^^^^^^^^^^ ≈ it: contains "function add is": punctuation differs'
+    ]
+    assert marked("text", {"contains": ["zebra crossing"]}) == []
+
+
+def test_patterns_are_marked_with_all_their_matches() -> None:
+    assert marked("regex", {"must_match": ["(?i)HELLO"]}) == [
+        '^^^^^ ✓ it: must_match "(?i)HELLO"',
+        '^^^^^ ✓ it: must_match "(?i)HELLO"',
+    ]
+    assert marked("regex", {"must_match": ["Deployed to"]}) == [
+        '             ^^^^^^^^^^^ ≈ it: must_match "Deployed to": upper and lower case ignored'
+    ]
+    assert marked("regex", {"must_match": [r"https\S+"]}) == [
+        '                        \t^^^^^^^^^^^^^^^^^^^ ✓ it: must_match "https\\\\S+"'
+    ]
+
+
+def test_all_that_a_rule_finds_in_a_line_is_one_line_of_carets() -> None:
+    told = marked("regex", {"must_match": ["[aeiou]"]})
+    assert [line.split(" ✓ ")[0] for line in told] == [
+        " ^  ^    ^  ^   ^^   ^    ^   ^ ^",
+        " ^  ^ ^ ^^    ^  ^ ^   ^\t        ^",
+    ]
+
+
+def test_a_match_of_several_lines_is_marked_on_its_first() -> None:
+    assert marked("text", {"contains": ["done.\nhello"]}) == [
+        '                             ^^^^^ ✓ it: contains "done. hello"'
+    ]
+
+
+def test_the_page_shows_the_marks_with_what_they_mean(tmp_path: Path) -> None:
+    graders = "- {type: text, name: greets, config: {contains: [hello]}}\n"
+    path, record = recorded_bed(tmp_path / "suite", graders)
+    page = recorded_page(record, "t0", path)["markdown"]
+    assert LEGEND in page
+    assert '\nHello, the function `add` is done.\n^^^^^ ✓ greets: contains "hello"\n' in page
+
+
+# --- what changed between two runs ---
+
+
+TWO_GRADERS = """\
+- {type: text, name: "says|all", config: {contains: [Say]}}
+- {type: text, name: polite, config: {contains: [hello]}}
+"""
+
+
+def test_a_row_a_task_and_a_grader_that_came_to_something_else(tmp_path: Path) -> None:
+    files: list[Path] = []
+    for word in ("hello", "bye"):
+        tasks = {"a": task("a", prompt=f"Say {word}"), "b": task("b", prompt="Say hello")}
+        record = recorded(write_suite(tmp_path, tasks, graders=TWO_GRADERS))
+        files.append(record)
+    text = changed_page(files[1], files[0], None)["markdown"]
+    rows = [line for line in text.splitlines() if line.startswith(("| `", "| verdict"))]
+    assert rows == [
+        "| verdict | `passed` | `failed` |",
+        "| `a` | ✓ passed 1.00 | ✗ failed 0.50 |",
+        "| `a` `polite` | ✓ passed 1.00 | ✗ failed 0.00 |",
+    ]
+    assert "1 task did not change." in text
+    alone = changed_page(files[1], files[0], "b")["markdown"]
+    assert "| task |" not in alone
+
+
+def test_a_task_that_only_one_run_had_is_told(tmp_path: Path) -> None:
+    files: list[Path] = []
+    for names in ("a", "ab"):
+        record = recorded(write_suite(tmp_path, {name: task(name) for name in names}, graders=TWO_GRADERS))
+        files.append(record)
+    assert "| `b` | – | ✓ passed 1.00 |" in changed_page(files[1], files[0], None)["markdown"]
+
+
+def test_a_run_of_one_grader_is_compared_by_that_grader_alone(tmp_path: Path) -> None:
+    files: list[Path] = []
+    for word, graders in (("hello", ()), ("bye", ("polite",))):
+        suite = write_suite(tmp_path, {"a": task("a", prompt=f"Say {word}")}, graders=TWO_GRADERS)
+        record = recorded(suite, graders=graders)
+        files.append(record)
+    text = changed_page(files[1], files[0], None)["markdown"]
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    assert rows == ["| `a` `polite` | ✓ passed 1.00 | ✗ failed 0.00 |"]

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from tests.command_line import engine
-from tests.engine.suites import GREETS, recorded, run, task, write_suite
+from tests.engine.suites import GREETS, newest, recorded, run, task, write_suite
 from waza_engine.commands.result_page import recorded_page
 from waza_engine.results.codec.run_documents import run_of
 from waza_engine.results.reading.newest_scores import latest_results
@@ -42,13 +42,16 @@ def header() -> RunHeader:
     )
 
 
+def going_on(suite: Path, planned: dict[str, str] | None = None) -> ResultStore:
+    """Return the store of a run that has finished its task ``a``."""
+    store = ResultStore(suite, header(), planned)
+    store.open()
+    store.add(TaskOutcome("a", "A", "passed"))
+    return store
+
+
 def names(suite: Path) -> list[str]:
     return sorted(path.name for path in results_directory(suite).iterdir())
-
-
-def test_a_run_leaves_one_document(tmp_path: Path) -> None:
-    record = recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
-    assert names(tmp_path) == [record.name]
 
 
 def test_the_document_has_the_keys_that_upstream_reads(tmp_path: Path) -> None:
@@ -65,22 +68,7 @@ def test_the_document_has_the_keys_that_upstream_reads(tmp_path: Path) -> None:
     }
     found = document["tasks"][0]
     assert (found["test_id"], found["display_name"], found["status"]) == ("a", "Task a", "passed")
-    assert found["stats"]["bootstrap_ci"] == {
-        "lower": 1.0,
-        "upper": 1.0,
-        "mean": 1.0,
-        "confidence_level": 0.95,
-        "num_bootstraps": 10000,
-    }
     first = found["runs"][0]
-    assert {
-        "run_number",
-        "attempts",
-        "status",
-        "duration_ms",
-        "validations",
-        "session_digest",
-    } <= first.keys()
     assert first["session_digest"] == {
         "tool_call_count": 0,
         "tools_used": [],
@@ -88,19 +76,10 @@ def test_the_document_has_the_keys_that_upstream_reads(tmp_path: Path) -> None:
         "session_id": "mock-session-1",
     }
     verdict = first["validations"]["greets"]
-    assert (verdict["identifier"], verdict["type"], verdict["score"], verdict["weight"]) == (
-        "greets",
-        "text",
-        1.0,
-        1.0,
-    )
+    assert (verdict["identifier"], verdict["type"]) == ("greets", "text")
+    assert (verdict["score"], verdict["weight"]) == (1.0, 1.0)
     assert verdict["checks"] == [{"path": ["contains", 0], "passed": True}]
     assert datetime.fromisoformat(document["timestamp"]).tzinfo is not None
-
-
-def test_the_results_keep_themselves_out_of_git(tmp_path: Path) -> None:
-    run(write_suite(tmp_path, {"a": task("a")}))
-    assert (tmp_path / ".waza" / ".gitignore").read_text() == "*\n"
 
 
 def test_results_that_were_removed_while_the_run_went_on_are_kept_out_of_git_again(tmp_path: Path) -> None:
@@ -199,33 +178,17 @@ def test_a_full_disk_is_a_clear_error_and_earlier_results_stay_readable(tmp_path
     assert not [name for name in names(tmp_path) if name.endswith(".tmp")]
 
 
-def test_a_journal_shows_finished_tasks_while_the_run_goes_on(tmp_path: Path) -> None:
-    store = ResultStore(tmp_path, header())
-    store.open()
-    store.add(TaskOutcome("a", "A", "passed"))
-    found = latest_results(tmp_path)
-    assert found is not None
-    assert (found.complete, list(found.tasks)) == (False, ["a"])
-
-
-def test_a_torn_last_line_loses_only_itself(tmp_path: Path) -> None:
-    store = ResultStore(tmp_path, header())
-    store.open()
-    store.add(TaskOutcome("a", "A", "passed"))
+@pytest.mark.parametrize("torn", [b"", b'{"task": {"test_id": "b", "sta'])
+def test_a_journal_shows_finished_tasks_and_a_torn_last_line_loses_only_itself(
+    tmp_path: Path, torn: bytes
+) -> None:
+    store = going_on(tmp_path)
     with store.journal_path.open("ab") as journal:
-        journal.write(b'{"task": {"test_id": "b", "sta')
-    found = latest_results(tmp_path)
-    assert found is not None
-    assert list(found.tasks) == ["a"]
-
-
-def test_the_journal_of_a_dead_process_becomes_a_document(tmp_path: Path) -> None:
-    store = dead_run(tmp_path, [TaskOutcome("a", "A", "passed")])
-    assert recover_journals(tmp_path) == [store.path]
-    document = json.loads(store.path.read_text())
-    assert (document["summary"]["total_tests"], document["tasks"][0]["test_id"]) == (1, "a")
-    assert document["metadata"]["engine"]["status"] == "canceled"
-    assert not store.journal_path.exists()
+        journal.write(torn)
+    found = newest(tmp_path)
+    assert (found.complete, list(found.tasks)) == (False, ["a"])
+    assert recover_journals(tmp_path) == []
+    assert store.journal_path.exists()
 
 
 def test_the_summary_of_a_dead_run_is_counted_like_that_of_any_run(tmp_path: Path) -> None:
@@ -319,7 +282,7 @@ def test_a_dead_run_lists_every_planned_task_and_says_that_it_was_interrupted(
     trial = judged(1.0)
     outcomes = [TaskOutcome("a", "A", "passed", [trial], task_statistics([trial.score]))][:done]
     store = dead_run(tmp_path, outcomes, {"a": "A", "b": "B", "c": "C"})
-    recover_journals(tmp_path)
+    assert recover_journals(tmp_path) == [store.path]
     document = json.loads(store.path.read_text())
     assert [(task["test_id"], task["display_name"]) for task in document["tasks"]] == [
         ("a", "A"),
@@ -332,6 +295,7 @@ def test_a_dead_run_lists_every_planned_task_and_says_that_it_was_interrupted(
     }
     summary = document["summary"]
     assert (summary["total_tests"], summary["succeeded"], summary["skipped"]) == (3, done, 3 - done)
+    assert not store.journal_path.exists()
     engine = document["metadata"]["engine"]
     assert (engine["status"], engine["message"]) == ("canceled", "the run was interrupted")
     assert not {"planned", "process"} & document.keys()
@@ -356,9 +320,7 @@ def dead_run(
 
 
 def test_a_page_tells_a_run_that_goes_on_from_one_that_was_killed(tmp_path: Path) -> None:
-    store = ResultStore(tmp_path / "going", header(), {"a": "A", "b": "B"})
-    store.open()
-    store.add(TaskOutcome("a", "A", "passed"))
+    store = going_on(tmp_path / "going", {"a": "A", "b": "B"})
     going = recorded_page(store.journal_path, None)
     assert (going["goes_on"], going["markdown"].splitlines()[0]) == (True, "# `suite`: goes on")
     assert "\n- the run goes on\n" in going["markdown"]
@@ -390,14 +352,6 @@ def test_a_killed_process_that_nobody_has_looked_after_goes_on_no_more(
         workspace.mkdir()
         assert recover_journals(tmp_path) == [store.path]
         assert not workspace.exists()
-
-
-def test_the_journal_of_a_living_process_is_left_alone(tmp_path: Path) -> None:
-    store = ResultStore(tmp_path, header())
-    store.open()
-    store.add(TaskOutcome("a", "A", "passed"))
-    assert recover_journals(tmp_path) == []
-    assert store.journal_path.exists()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only there it moves what is known of a process")

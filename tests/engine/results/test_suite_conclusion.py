@@ -1,5 +1,6 @@
 """What a suite comes to by its newest results, when a part of it was run again since, or by another make."""
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -7,6 +8,10 @@ from typing import Any
 
 import pytest
 
+from tests.engine.suites import newest, run, task, write_suite
+from tests.engine.suites import recorded as recorded_file
+from waza_engine.commands.reporting import ReportedRun, describe_standing, report_of, standing_of
+from waza_engine.commands.shared_options import ReportKind
 from waza_engine.results.reading.scores import PromptResult, RunResult, TaskResult
 from waza_engine.results.reading.suite_conclusion import conclude_recorded, conclude_suite
 from waza_engine.results.record import MetricOutcome
@@ -122,3 +127,58 @@ def test_a_wrong_answer_within_the_threshold_is_no_failure() -> None:
 )
 def test_what_one_record_says_is_told_by_what_failed_before_what_broke(run: RunResult, verdict: str) -> None:
     assert conclude_recorded(run).verdict == verdict
+
+
+# --- runs of some graders ---
+
+
+GRADERS = """\
+- {type: text, name: a, config: {contains: [hello]}}
+- {type: text, name: b, config: {contains: [nowhere]}}
+"""
+
+
+def test_a_record_of_one_grader_says_so_in_every_report(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"one": task("one"), "two": task("two")}, graders=GRADERS)
+    run(path)
+    record = recorded_file(path, graders=["a"])
+    document = json.loads(record.read_text("utf-8"))
+    concluded = document["metadata"]["engine"]["conclusion"]
+    assert (concluded["verdict"], concluded["exit_code"]) == ("unjudged", 0)
+    assert concluded["words"] == "1 of 2 graders was run; 2 of 2 tasks passed there"
+    standing = standing_of(path)
+    assert standing is not None
+    assert {name: each["status"] for name, each in standing["tasks"].items()} == {
+        "one": "failed",
+        "two": "failed",
+    }
+    words = "the suite failed: 2 of 2 tasks failed (its last whole run and the parts run since)"
+    assert describe_standing(standing) == words
+    for kind in (ReportKind.TEXT, ReportKind.MARKDOWN, ReportKind.JUNIT):
+        told = report_of([ReportedRun(document, standing=standing)], kind).decode()
+        assert "1 of 2 graders was run" in told
+        assert "✓" not in told
+        assert "✅" not in told
+        assert (words in told) == (kind != ReportKind.JUNIT)
+
+
+def test_a_run_of_all_graders_by_their_names_judges_its_tasks(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"one": task("one")}, graders=GRADERS.replace("nowhere", "hello"))
+    run(path, graders=["a", "b", "nosuch"])
+    found = newest(tmp_path)
+    assert found.tasks["one"].status == "passed"
+    run(path, graders=["a", "nosuch"])
+    alone = newest(tmp_path)
+    assert alone.partial
+
+
+def test_a_directory_counts_only_what_its_newest_suite_still_has(tmp_path: Path) -> None:
+    first = write_suite(tmp_path, {"one": task("one"), "gone": task("gone")}, graders=GRADERS)
+    run(first)
+    graders = GRADERS.replace("nowhere", "hello")
+    path = write_suite(tmp_path, {"one": task("one"), "two": task("two")}, graders=graders)
+    (tmp_path / "tasks" / "gone.yaml").unlink()
+    run(path)
+    run(path, tasks=["one"])
+    assert standing_of(tmp_path) == standing_of(path)
+    assert [*(standing_of(tmp_path) or {})["tasks"]] == ["one", "two"]

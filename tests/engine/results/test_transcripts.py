@@ -9,7 +9,7 @@ import pytest
 
 from tests.engine.suites import GREETS, run, task, write_suite
 from waza_engine.results.record import TaskOutcome
-from waza_engine.results.writing.store import ResultsError
+from waza_engine.results.writing.store import ResultsError, check_writable, opened_output, write_output
 from waza_engine.results.writing.transcripts import file_stem, transcript_document, write_transcript
 
 STARTED = datetime(2026, 7, 1, 12, 0, 5, tzinfo=UTC)
@@ -94,3 +94,23 @@ def test_a_place_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None
     (tmp_path / "taken").write_text("a file")
     with pytest.raises(ResultsError, match=r"cannot be written to .*taken"):
         write_transcript(tmp_path / "taken", TaskOutcome("a", "A", "passed"), "", STARTED)
+
+
+# --- outputs that people name ---
+
+
+@pytest.mark.parametrize("name", ["eval.yaml", "tasks/a.yml", "evals.json"])
+def test_no_file_of_a_suite_is_replaced(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("written by a person", "utf-8")
+    for write in (
+        lambda: write_output(path, b"{}"),
+        lambda: opened_output(path),
+        lambda: check_writable(path),
+    ):
+        with pytest.raises(ResultsError, match="is a file of a suite; name another file"):
+            write()
+    assert path.read_text("utf-8") == "written by a person"
+    write_output(tmp_path / "report.html", b"<p>")
+    write_output(tmp_path / "report.html", b"<p>")

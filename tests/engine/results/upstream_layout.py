@@ -91,6 +91,11 @@ def block(
     return check
 
 
+def all_of(kind: Kind, *keys: str) -> dict[str, Kind]:
+    """Return keys whose values are of one kind."""
+    return dict.fromkeys(keys, kind)
+
+
 TEXT = _of("text", lambda value: isinstance(value, str))
 SWITCH = _of("true or false", lambda value: isinstance(value, bool))
 WHOLE = _of("a whole number", lambda value: isinstance(value, int) and not isinstance(value, bool))
@@ -107,21 +112,14 @@ OBJECT = _of("an object", lambda value: isinstance(value, dict))
 STATUS = one_of("passed", "failed", "error", "skipped")
 MODEL_USAGE = block(
     {
-        "input_tokens": WHOLE,
-        "output_tokens": WHOLE,
-        "cache_read_tokens": WHOLE,
-        "cache_write_tokens": WHOLE,
+        **all_of(WHOLE, "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"),
         "request_count": NUMBER,
         "request_cost": NUMBER,
     }
 )
 USAGE = block(
     {
-        "turns": WHOLE,
-        "input_tokens": WHOLE,
-        "output_tokens": WHOLE,
-        "cache_read_tokens": WHOLE,
-        "cache_write_tokens": WHOLE,
+        **all_of(WHOLE, "turns", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"),
         "premium_requests": NUMBER,
     },
     {
@@ -263,14 +261,8 @@ STATS = block(
         "failed_runs": WHOLE,
         "error_runs": WHOLE,
         "total_runs": COUNT,
-        "avg_score": FRACTION,
-        "avg_weighted_score": FRACTION,
-        "min_score": FRACTION,
-        "max_score": FRACTION,
-        "std_dev_score": NUMBER,
-        "score_variance": NUMBER,
-        "ci95_lo": NUMBER,
-        "ci95_hi": NUMBER,
+        **all_of(FRACTION, "avg_score", "avg_weighted_score", "min_score", "max_score"),
+        **all_of(NUMBER, "std_dev_score", "score_variance", "ci95_lo", "ci95_hi"),
         "flaky": SWITCH,
         "avg_duration_ms": WHOLE,
     },
@@ -310,16 +302,8 @@ TASK = block(
 )
 SUMMARY = block(
     {
-        "total_tests": WHOLE,
-        "succeeded": WHOLE,
-        "failed": WHOLE,
-        "errors": WHOLE,
-        "skipped": WHOLE,
-        "success_rate": FRACTION,
-        "aggregate_score": FRACTION,
-        "weighted_score": FRACTION,
-        "min_score": FRACTION,
-        "max_score": FRACTION,
+        **all_of(WHOLE, "total_tests", "succeeded", "failed", "errors", "skipped"),
+        **all_of(FRACTION, "success_rate", "aggregate_score", "weighted_score", "min_score", "max_score"),
         "std_dev": NUMBER,
         "duration_ms": WHOLE,
     },
@@ -336,14 +320,8 @@ SUMMARY = block(
 )
 TRIGGER_METRICS = block(
     {
-        "true_positives": WHOLE,
-        "false_positives": WHOLE,
-        "true_negatives": WHOLE,
-        "false_negatives": WHOLE,
-        "precision": FRACTION,
-        "recall": FRACTION,
-        "f1": FRACTION,
-        "accuracy": FRACTION,
+        **all_of(WHOLE, "true_positives", "false_positives", "true_negatives", "false_negatives"),
+        **all_of(FRACTION, "precision", "recall", "f1", "accuracy"),
     },
     {"errors": WHOLE},
 )

@@ -25,9 +25,18 @@ def mocking(*responses: dict[str, Any], **keys: object) -> dict[str, Any]:
     return {"command_mocks": [{"name": "az", "responses": list(responses), **keys}]}
 
 
+MOCKS = {"mcp_mocks": [{"name": "a", "fixtures": "f"}]}
+PACKS = {"adversarial": {"packs": ["scope-bypass"]}}
+
+
 @pytest.mark.parametrize("version", ["1.0", "1.1", "1.2", "1.3", "1.4", "1.5", "1.99", "", 1.4, None])
 def test_every_version_1_of_a_suite_of_a_skill_is_read(version: object) -> None:
     assert reads({"skill": "reader", "schemaVersion": version})
+
+
+@pytest.mark.parametrize(("version", "keys"), [("1.1", MOCKS), ("1.10", PACKS), (None, PACKS)])
+def test_keys_are_read_in_their_version_and_later_ones(version: object, keys: dict[str, Any]) -> None:
+    assert reads({"skill": "reader", "schemaVersion": version, **keys})
 
 
 @pytest.mark.parametrize(
@@ -54,7 +63,9 @@ def test_a_scenario_is_read_in_version_2(keys: dict[str, Any]) -> None:
         ({**SCENARIO, "scenario": "  "}, "must not be blank"),
         ({**SCENARIO, "config": {**CONFIG, "required_skills": ["a"]}}, "needs `config.skill_directories`"),
         ({"schemaVersion": "1.2", **mocking(RESPONSE)}, "`command_mocks` needs"),
-        ({"schemaVersion": "1.0", "mcp_mocks": [{"name": "a", "fixtures": "f"}]}, "`mcp_mocks` needs"),
+        ({"schemaVersion": "1.0", **MOCKS}, "`mcp_mocks` needs"),
+        ({"schemaVersion": 1.0, **MOCKS}, "`mcp_mocks` needs"),
+        ({"schemaVersion": "1.1", **PACKS}, "`adversarial` needs"),
     ],
 )
 def test_what_does_not_go_with_a_version_is_said(keys: dict[str, Any], said: str) -> None:

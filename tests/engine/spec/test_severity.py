@@ -6,8 +6,6 @@ from typing import Any, cast
 import pytest
 
 from tests.engine.spec.schema_reading import error_paths, missing_keys, schema_of, warning_paths
-from tests.engine.spec.test_parity import accepts
-from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.reading.yaml_reader import parse_yaml
 
 EVAL = """
@@ -230,36 +228,11 @@ def test_a_grader_that_checks_nothing_is_an_error(grader: dict[str, Any], errors
     assert bool(error_paths(f"grader:{grader['type']}", {"name": "a", **grader})) is errors
 
 
-@pytest.mark.parametrize(
-    ("version", "key", "value", "errors"),
-    [
-        ("1.0", "mcp_mocks", [{"name": "a", "fixtures": "b"}], True),
-        (1.0, "mcp_mocks", [{"name": "a", "fixtures": "b"}], True),
-        ("1.1", "mcp_mocks", [{"name": "a", "fixtures": "b"}], False),
-        ("1.1", "adversarial", {"packs": ["scope-bypass"]}, True),
-        ("1.10", "adversarial", {"packs": ["scope-bypass"]}, False),
-        (None, "adversarial", {"packs": ["scope-bypass"]}, False),
-    ],
-)
-def test_newer_keys_need_a_newer_format(version: Any, key: str, value: Any, errors: bool) -> None:
-    document = {**changed("eval", "schemaVersion", version), key: value}
-    assert (() in error_paths("eval", document)) is errors
-    assert accepts(EvalFile, document) is not errors
-
-
 def test_missing_names_are_less_than_errors() -> None:
     assert missing_keys("eval", {}) == {"name": "hint", "skill": "hint"}
     assert missing_keys("eval", {}, "config") == {"model": "hint"}
     assert missing_keys("task", {}) == {"id": "warning", "name": "warning"}
     assert missing_keys("grader:text", {}) == {"name": "warning"}
-
-
-def test_unknown_keys_are_warnings_in_suites_and_errors_elsewhere() -> None:
-    assert schema_of("eval")["x-waza-unknown-keys"] == "warning"
-    assert schema_of("task")["x-waza-unknown-keys"] == "warning"
-    assert schema_of("grader:text")["x-waza-unknown-keys"] == "warning"
-    assert schema_of("trigger_tests")["x-waza-unknown-keys"] == "error"
-    assert schema_of("project_config")["x-waza-unknown-keys"] == "error"
 
 
 @pytest.mark.parametrize(

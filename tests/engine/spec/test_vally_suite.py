@@ -39,6 +39,13 @@ def stimulus(graders: str, more: str = "") -> str:
     return f"stimuli:\n  - name: a\n    prompt: Go\n    graders:\n{indent(dedent(graders), '      ')}{more}"
 
 
+def refusal(folder: Path, text: str) -> SuiteFileError:
+    """Return the error of a file that cannot be run."""
+    with pytest.raises(SuiteFileError) as error:
+        load_suite(written(folder, text))
+    return error.value
+
+
 def passes(suite: Suite, **context: Any) -> tuple[str, float]:
     """Return the status of a trial of the first task, and its score."""
     (task, *_) = suite.tasks
@@ -165,11 +172,9 @@ def test_every_counterpart_has_a_case() -> None:
 
 @pytest.mark.parametrize("keyword", sorted(GRADERS.keys() - COUNTERPARTS.keys()))
 def test_graders_without_a_counterpart_are_named_before_anything_runs(tmp_path: Path, keyword: str) -> None:
-    path = written(tmp_path, stimulus(f"{example_of(keyword)}\n"))
-    with pytest.raises(SuiteFileError) as error:
-        load_suite(path)
-    assert f"`{keyword}` (grader `{keyword}-1` of `a`)" in error.value.message
-    assert error.value.line == 5
+    refused = refusal(tmp_path, stimulus(f"{example_of(keyword)}\n"))
+    assert f"`{keyword}` (grader `{keyword}-1` of `a`)" in refused.message
+    assert refused.line == 5
 
 
 @pytest.mark.parametrize(
@@ -185,9 +190,7 @@ def test_graders_without_a_counterpart_are_named_before_anything_runs(tmp_path: 
     ],
 )
 def test_options_without_a_counterpart_are_named(tmp_path: Path, options: str, named: str) -> None:
-    with pytest.raises(SuiteFileError) as error:
-        load_suite(written(tmp_path, stimulus(f"- {{{options}}}\n")))
-    assert named in error.value.message
+    assert named in refusal(tmp_path, stimulus(f"- {{{options}}}\n")).message
 
 
 @pytest.mark.parametrize(
@@ -203,16 +206,12 @@ def test_options_without_a_counterpart_are_named(tmp_path: Path, options: str, n
     ],
 )
 def test_settings_without_a_counterpart_are_named(tmp_path: Path, more: str, named: str) -> None:
-    with pytest.raises(SuiteFileError) as error:
-        load_suite(written(tmp_path, stimulus("- type: completed\n", more)))
-    assert named in error.value.message
+    assert named in refusal(tmp_path, stimulus("- type: completed\n", more)).message
 
 
 def test_a_mistake_in_the_options_is_reported_at_its_line(tmp_path: Path) -> None:
-    path = written(tmp_path, stimulus("- type: output-matches\n  config:\n    pattern: [a]\n"))
-    with pytest.raises(SuiteFileError) as error:
-        load_suite(path)
-    assert error.value.line == 7
+    text = stimulus("- type: output-matches\n  config:\n    pattern: [a]\n")
+    assert refusal(tmp_path, text).line == 7
 
 
 FILE = """\

@@ -50,9 +50,18 @@ def fault(text: str) -> SuiteFileError:
         ("yes: one", {"yes": "one"}),
         ("a: |\n  x\n  y\n", {"a": "x\ny\n"}),
         ("- [1, {b: c}]", [[1, {"b": "c"}]]),
+        ("contains_cs: [True, true, FALSE]", {"contains_cs": ["True", True, "FALSE"]}),
+        ("schema: {enum: [True, FALSE]}", {"schema": {"enum": [True, False]}}),
+        ("environment: {DEBUG: True, PORT: 8080}", {"environment": {"DEBUG": "True", "PORT": 8080}}),
+        ("", None),
+        ("# only a comment\n", None),
+        ("a: 1\n---\nb: [\n", {"a": 1}),
+        ("[&one x, *one]", ["x", "x"]),
+        ("- &base {a: 1, b: 2}\n- <<: *base\n  b: 3\n", [{"a": 1, "b": 2}, {"a": 1, "b": 3}]),
+        ("[&x {a: 1}, &y {a: 2, b: 2}, {<<: [*x, *y]}]", [{"a": 1}, {"a": 2, "b": 2}, {"a": 1, "b": 2}]),
     ],
 )
-def test_scalars_follow_yaml_1_2(text: str, expected: Any) -> None:
+def test_values_follow_yaml_1_2_and_upstream(text: str, expected: Any) -> None:
     assert value(text) == expected
 
 
@@ -68,41 +77,10 @@ def test_a_remembered_number_is_a_plain_number_to_other_processes() -> None:
     assert [type(number) for number in pickle.loads(pickle.dumps(numbers))] == [float, int]
 
 
-def test_a_python_style_boolean_in_a_list_is_a_word_to_search_for() -> None:
-    assert value("contains_cs: [True, true, FALSE]") == {"contains_cs": ["True", True, "FALSE"]}
-
-
-def test_a_boolean_in_json_data_stays_one() -> None:
-    assert value("schema: {enum: [True, FALSE]}") == {"schema": {"enum": [True, False]}}
-
-
-def test_an_environment_keeps_its_words() -> None:
-    assert value("environment: {DEBUG: True, PORT: 8080}") == {"environment": {"DEBUG": "True", "PORT": 8080}}
-
-
-def test_aliases_and_merges_are_resolved() -> None:
-    text = "base: &base {a: 1, b: 2}\nlist: [&one x, *one]\nother:\n  <<: *base\n  b: 3\n"
-    assert value(text)["other"] == {"a": 1, "b": 3}
-    assert value(text)["list"] == ["x", "x"]
-
-
-def test_the_earlier_of_several_merged_blocks_wins() -> None:
-    assert value("x: &x {a: 1}\ny: &y {a: 2, b: 2}\nz: {<<: [*x, *y]}")["z"] == {"a": 1, "b": 2}
-
-
 def test_only_the_first_document_is_read() -> None:
     file = parse_yaml("a: 1\n---\nb: 2\n", HERE)
     assert file.value == {"a": 1}
     assert file.second_document == 2
-
-
-def test_a_broken_second_document_does_not_matter() -> None:
-    assert parse_yaml("a: 1\n---\nb: [\n", HERE).value == {"a": 1}
-
-
-def test_an_empty_file_has_no_value() -> None:
-    assert value("") is None
-    assert value("# only a comment\n") is None
 
 
 def test_lines_lead_to_keys_and_items() -> None:
