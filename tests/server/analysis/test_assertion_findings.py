@@ -204,11 +204,6 @@ def test_an_open_quote_is_said_without_the_words_of_python(text: str) -> None:
     assert finding.message == "This is not a Python expression: this quote is never closed."
 
 
-def test_a_comprehension_says_that_python_3_12_sees_the_name() -> None:
-    (finding,) = assertion_findings("[k for k in ['a'] if k in output]")[0]
-    assert "3.12" in finding.message
-
-
 def test_a_generator_expression_does_not_promise_python_3_12() -> None:
     (finding,) = assertion_findings("any([k in output for k in 'a'] for x in 'b')")[0]
     assert "3.12" not in finding.message

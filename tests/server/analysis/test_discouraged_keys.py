@@ -2,22 +2,9 @@
 
 import pytest
 
-from tests.server.analysis.drawing import drawn, fixed, graders, problems
+from tests.server.analysis.drawing import graders, problems
 
 JUDGE = "  - type: prompt\n    name: a\n    config:\n"
-
-
-def test_a_threshold_beside_a_prompt() -> None:
-    text = graders(f"{JUDGE}      prompt: Is it good?\n      threshold: 0.5\n")
-    assert drawn(text, fixes=True) == (
-        "\n"
-        "⋯\n"
-        "      threshold: 0.5\n"
-        "      ^^^^^^^^^ warning key-without-effect: `threshold` has no effect next to `prompt`: "
-        "it belongs to the rating form, which has a `rubric` and nothing else.\n"
-        "        = fix: Delete `threshold`\n"
-    )
-    assert fixed(text, "key-without-effect") == graders(f"{JUDGE}      prompt: Is it good?\n")
 
 
 @pytest.mark.parametrize(

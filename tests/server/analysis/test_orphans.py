@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.analysis.drawing import EVAL, TASK, fixed, problems
+from tests.server.analysis.drawing import EVAL, TASK, problems
 from tests.server.project.files import opened, put, workspace_with
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.document import DocumentKind
@@ -33,13 +33,6 @@ def test_a_task_that_the_suite_beside_it_leaves_out_is_marked(tmp_path: Path) ->
 )
 def test_a_task_that_runs_or_is_switched_off_is_left_alone(tmp_path: Path, tasks: str, text: str) -> None:
     assert "orphan-task" not in codes_of_task(tmp_path, tasks, text)
-
-
-def test_a_modeline_of_another_kind_is_marked_and_changed() -> None:
-    text = MODELINE.format("eval") + TASK
-    (problem,) = problems(text)
-    assert (problem.code, text[problem.span.start : problem.span.end]) == ("wrong-schema", "eval")
-    assert fixed(text, "wrong-schema") == MODELINE.format("task") + TASK
 
 
 @pytest.mark.parametrize(
