@@ -31,9 +31,7 @@ def test_a_dash_where_no_item_is_due_is_none() -> None:
 
 @pytest.mark.parametrize("base", ["", "||||||| base\n    config: {contains: [old]}\n"])
 @pytest.mark.parametrize("line_break", ["\n", "\r\n"])
-def test_a_merge_in_a_grader_leaves_nothing_missing_and_is_ended_by_keeping_a_side(
-    base: str, line_break: str
-) -> None:
+def test_a_merge_in_a_grader_is_ended_by_keeping_a_side(base: str, line_break: str) -> None:
     first, second = "    config: {contains: [a]}\n", "    config: {contains: [b]} # why\n"
     grader = "  - type: text\n    name: c\n"
     text = graders(f"{grader}<<<<<<< HEAD\n{first}{base}=======\n{second}>>>>>>> other\n")

@@ -165,9 +165,7 @@ FIXES: dict[str, tuple[str, str, DocumentKind]] = {
 
 
 @pytest.mark.parametrize(("text", "meant", "kind"), FIXES.values(), ids=FIXES)
-def test_the_first_fix_of_the_only_problem_writes_what_was_meant(
-    text: str, meant: str, kind: DocumentKind
-) -> None:
+def test_the_first_fix_writes_what_was_meant(text: str, meant: str, kind: DocumentKind) -> None:
     [problem] = problems(text, kind)
     assert apply(text, problem.fixes[0].edits) == meant
 

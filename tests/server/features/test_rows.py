@@ -19,6 +19,7 @@ from waza_language_server.features.runnables.row_lenses import (
 from waza_language_server.features.runnables.runnables import MOST_LENSES, runnables
 from waza_language_server.features.scores.inlay_hints import inlay_hints
 from waza_language_server.project.document import Document, DocumentKind
+from waza_language_server.project.uris import path_of
 from waza_language_server.text.span import Span
 
 PROMPTS = """\
@@ -53,6 +54,11 @@ def trials_of(*passed: object) -> dict[str, object]:
     return {"id": "a", "input": "x", "k": len(entries), "trials": entries}
 
 
+def lenses_of(document: Document) -> list[tuple[int, str]]:
+    project = workspace_with(document, roots=(path_of(document.uri).parent,)).project
+    return shown(document, tuple(row_lenses(document, project)))
+
+
 def shown(document: Document, lenses: tuple[CodeLens, ...]) -> list[tuple[int, str]]:
     return [(document.lines.line_of(lens.span.start) + 1, lens.title) for lens in lenses]
 
@@ -73,9 +79,7 @@ def test_prompts_without_a_suite_are_asked_with_an_adapter(tmp_path: Path) -> No
 
 
 def test_prompts_of_a_suite_run_as_its_tasks(tmp_path: Path) -> None:
-    eval_file = put(
-        tmp_path, "eval.yaml", EVAL.replace("tasks:\n      - tasks/*.yaml", "tasks_from: prompts.jsonl")
-    )
+    eval_file = put(tmp_path, "eval.yaml", OF_SUITE)
     document = opened(put(tmp_path, "prompts.jsonl", PROMPTS), "prompts")
     workspace = workspace_with(document, roots=(tmp_path,))
     assert [str(each.id) for each in runnables(document, workspace)] == [f"{eval_file}::a", f"{eval_file}::b"]
@@ -100,13 +104,8 @@ def test_a_long_file_has_its_lenses_at_the_top(tmp_path: Path) -> None:
 def test_captures_are_graded_again_and_reviewed(tmp_path: Path) -> None:
     passed = {**CAPTURE, "score": {"pass": True, "score": 1}}
     document = rows(tmp_path, "r.jsonl", "captures", CAPTURE, passed, CAPTURE)
-    project = workspace_with(document, roots=(tmp_path,)).project
-    assert shown(document, tuple(row_lenses(document, project))) == [
-        (1, "↻ Grade again"),
-        (1, "Calibrate 2 failures"),
-    ]
-    fine = rows(tmp_path, "r.jsonl", "captures", passed)
-    assert shown(fine, tuple(row_lenses(fine, project))) == [(1, "↻ Grade again")]
+    assert lenses_of(document) == [(1, "↻ Grade again"), (1, "Calibrate 2 failures")]
+    assert lenses_of(rows(tmp_path, "r.jsonl", "captures", passed)) == [(1, "↻ Grade again")]
 
 
 def test_adapters_and_graders_of_suites_come_before_those_nearby(tmp_path: Path) -> None:
