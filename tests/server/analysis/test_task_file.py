@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.analysis.drawing import EVAL, TASK, drawn, problems, problems_in
+from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, problems, problems_in
 from tests.server.project.files import opened, put, workspace_with
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.document import DocumentKind
@@ -169,3 +169,57 @@ def test_a_task_that_runs_or_is_switched_off_is_left_alone(tmp_path: Path, tasks
 )
 def test_other_modelines_are_left_alone(text: str, kind: DocumentKind) -> None:
     assert "wrong-schema" not in {problem.code for problem in problems(text, kind)}
+
+
+MISPLACED = """\
+expected:
+  output_contains: [done]
+  graders:
+    # Says when.
+    - type: text
+      name: a
+      config: {contains: [done]}
+"""
+
+
+def test_whole_graders_under_expected_are_reported() -> None:
+    shown = drawn(TASK + MISPLACED, fixes=True)
+    assert (
+        "  ^^^^^^^ warning misplaced-key: `graders` belongs at the top of the file, not under `expected`, "
+        "where upstream ignores it.\n    = fix: Move to the top of the file\n"
+    ) in shown
+
+
+def test_they_move_with_their_comments() -> None:
+    assert (
+        fixed(TASK + MISPLACED, "misplaced-key")
+        == TASK
+        + """\
+graders:
+  # Says when.
+  - type: text
+    name: a
+    config: {contains: [done]}
+expected:
+  output_contains: [done]
+"""
+    )
+
+
+def test_names_of_the_graders_of_the_suite_are_fine() -> None:
+    assert "misplaced-key" not in drawn(TASK + "expected:\n  graders: [format]\n")
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_graders_under_expected_join_those_that_the_task_has(ending: str) -> None:
+    own = "graders:\n- type: text\n  name: a\n  config: {contains: [x]}\n"
+    misplaced = (
+        "expected:\n    graders:\n        # the second\n        - type: text\n          name: b\n"
+        "          config:\n              contains: [y] # now\n    output_contains: [z]\n"
+    )
+    right = (
+        "# the second\n- type: text\n  name: b\n  config:\n      contains: [y] # now\n"
+        "expected:\n    output_contains: [z]\n"
+    )
+    text, meant = TASK + own + misplaced, TASK + own + right
+    assert fixed(text.replace("\n", ending), "misplaced-key") == meant.replace("\n", ending)

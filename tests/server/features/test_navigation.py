@@ -36,8 +36,9 @@ def named(opened: Opened) -> list[str]:
 
 POLITE = ["eval.yaml:6 polite", "eval.yaml:10 polite", "eval.yaml:16 polite", "tasks/first.yaml:5 polite"]
 OWN_POLITE = ["tasks/own.yaml:6 polite", "tasks/own.yaml:9 polite"]
-ALIASED = EVAL.replace("config: {contains: [please]}", "config: &here {contains: [please]}")
-ALIASED = ALIASED.replace("config: {calibrate_grader: polite}", "config: *he<CURSOR>re")
+ALIASED = EVAL.replace("config: {contains: [please]}", "config: &here {contains: [please]}").replace(
+    "config: {calibrate_grader: polite}", "config: *he<CURSOR>re"
+)
 
 
 @pytest.mark.parametrize(

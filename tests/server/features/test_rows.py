@@ -19,7 +19,6 @@ from waza_language_server.features.runnables.row_lenses import (
 from waza_language_server.features.runnables.runnables import MOST_LENSES, runnables
 from waza_language_server.features.scores.inlay_hints import inlay_hints
 from waza_language_server.project.document import Document, DocumentKind
-from waza_language_server.project.uris import path_of
 from waza_language_server.text.span import Span
 
 PROMPTS = """\
@@ -54,8 +53,8 @@ def trials_of(*passed: object) -> dict[str, object]:
     return {"id": "a", "input": "x", "k": len(entries), "trials": entries}
 
 
-def lenses_of(document: Document) -> list[tuple[int, str]]:
-    project = workspace_with(document, roots=(path_of(document.uri).parent,)).project
+def lenses_of(document: Document, folder: Path) -> list[tuple[int, str]]:
+    project = workspace_with(document, roots=(folder,)).project
     return shown(document, tuple(row_lenses(document, project)))
 
 
@@ -87,7 +86,7 @@ def test_prompts_of_a_suite_run_as_its_tasks(tmp_path: Path) -> None:
     assert shown(document, lenses) == [(1, "▶ Run task"), (3, "▶ Run task")]
     assert shown(document, tuple(trials_lenses(lenses))) == [(1, "▶ Trials 5"), (3, "▶ Trials 5")]
     assert next(trials_lenses(lenses)).argument == {"id": f"{eval_file}::a", "options": {"trials": 5}}
-    assert shown(document, tuple(row_lenses(document, workspace.project))) == [(1, "Check reference")]
+    assert lenses_of(document, tmp_path) == [(1, "Check reference")]
 
 
 def test_a_long_file_has_its_lenses_at_the_top(tmp_path: Path) -> None:
@@ -104,8 +103,8 @@ def test_a_long_file_has_its_lenses_at_the_top(tmp_path: Path) -> None:
 def test_captures_are_graded_again_and_reviewed(tmp_path: Path) -> None:
     passed = {**CAPTURE, "score": {"pass": True, "score": 1}}
     document = rows(tmp_path, "r.jsonl", "captures", CAPTURE, passed, CAPTURE)
-    assert lenses_of(document) == [(1, "↻ Grade again"), (1, "Calibrate 2 failures")]
-    assert lenses_of(rows(tmp_path, "r.jsonl", "captures", passed)) == [(1, "↻ Grade again")]
+    assert lenses_of(document, tmp_path) == [(1, "↻ Grade again"), (1, "Calibrate 2 failures")]
+    assert lenses_of(rows(tmp_path, "r.jsonl", "captures", passed), tmp_path) == [(1, "↻ Grade again")]
 
 
 def test_adapters_and_graders_of_suites_come_before_those_nearby(tmp_path: Path) -> None:
