@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.analysis.drawing import EVAL, graders, problems, problems_in
+from tests.server.analysis.drawing import EVAL, graders, problems
 from tests.server.project.files import opened, put, workspace_with
 from waza_engine.spec.reading.grader_packages import directory_digest
+from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.features.hover.hover import hover
 
@@ -30,7 +31,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _found(folder: Path, text: str = SUITE) -> tuple[Problem, ...]:
-    return problems_in(folder, "eval.yaml", text, "eval")
+    document = opened(put(folder, "eval.yaml", text), "eval")
+    return diagnose(document, workspace_with(document))
 
 
 @pytest.mark.usefixtures("package")

@@ -94,6 +94,7 @@ def test_what_the_schema_and_the_file_know_is_offered(source: str, expected: lis
         "---<CURSOR>\nname: x\n",
         "%YA<CURSOR>\n---\nname: x\n",
         "name: x\n...<CURSOR>\n",
+        "tasks:\n  - 'tas<CURSOR>'\n",
     ],
 )
 def test_nothing_is_offered_where_nothing_can_be_written(source: str) -> None:

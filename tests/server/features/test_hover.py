@@ -176,6 +176,7 @@ def test_a_glob_of_tasks_tells_the_files_that_it_picks_up(tmp_path: Path) -> Non
         "graders:\n  - type: no<CURSOR>pe\n",
         "name: some <CURSOR>text\n",
         "graders:\n  - <CURSOR>\n",
+        "tasks:\n  - tas<CURSOR>ks/*.yaml\n",
     ],
 )
 def test_nothing_is_said_where_there_is_nothing_to_say(source: str) -> None:
