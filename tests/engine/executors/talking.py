@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.scripted_model import ScriptedModel
-from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorSettings
+from waza_engine.executors.executor import ExecutionRequest, ExecutionResponse, ExecutorSettings
 from waza_engine.executors.openai import OpenAIExecutor
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.spec.eval_config import EvalConfig

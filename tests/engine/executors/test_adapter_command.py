@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from tests.engine.executors.agents import adapter
-from waza_engine.executors.adapter.command_line import (
+from waza_engine.executors.adapter.agent_command import (
     PastTurn,
     arguments_of,
     prepare_workdir,
     prompt_of,
     resolved_command,
 )
-from waza_engine.executors.base import ExecutionRequest, ExecutorError
+from waza_engine.executors.executor import ExecutionRequest, ExecutorError
 from waza_engine.spec.adapter import AdapterFile
 
 FULL = {

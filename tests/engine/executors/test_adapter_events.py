@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.engine.executors.agents import adapter
-from waza_engine.executors.adapter.events import Line, Update, event_of, read_event
+from waza_engine.executors.adapter.output_lines import Line, Update, event_of, read_event
 from waza_engine.spec.adapter import AdapterFile
 
 

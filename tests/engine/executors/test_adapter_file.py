@@ -10,7 +10,7 @@ import pytest
 
 from tests.engine.executors.agents import MESSAGE, adapter, load, write_agent
 from tests.engine.spec.schema_reading import schema_of
-from waza_engine.executors.base import ExecutorError
+from waza_engine.executors.executor import ExecutorError
 from waza_engine.spec.loading import load_adapter_file
 from waza_engine.spec.problems import SuiteFileError
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from waza_engine.executors.adapter.events import find, find_text, is_path
+from waza_engine.executors.adapter.output_lines import find, find_text, is_path
 from waza_engine.results.json_values import value_text
 
 EVENT: dict[str, Any] = {

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from waza_engine.executors.base import ExecutorError
 from waza_engine.executors.copilot.runtime import find_provider
+from waza_engine.executors.executor import ExecutorError
 from waza_engine.masking import masked
 from waza_engine.spec.eval_config import Provider
 

@@ -9,9 +9,9 @@ import pytest
 from copilot import _cli_download as library
 from copilot._cli_version import get_runtime_platform
 
-from waza_engine.executors.base import ExecutionRequest, ExecutorError, ExecutorSettings
 from waza_engine.executors.copilot.runtime import Program, _login_command, find_program
 from waza_engine.executors.copilot_sdk import CopilotExecutor
+from waza_engine.executors.executor import ExecutionRequest, ExecutorError, ExecutorSettings
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.spec.eval_config import EvalConfig
 

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from waza_engine.executors.base import ExecutionRequest
 from waza_engine.executors.copilot_sdk import Sessions
+from waza_engine.executors.executor import ExecutionRequest
 
 pytest.importorskip("copilot")
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.engine.suites import run, task, write_suite
 from waza_engine.commands.preflight import preflight
-from waza_engine.executors.registry import installing, missing_packages
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.executors.executor_types import installing, missing_packages
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.settings.table import RunSettings
 
 _WITHOUT = """\

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from waza_engine.executors.base import ExecutorError, ExecutorSettings
-from waza_engine.executors.registry import create_executor
+from waza_engine.executors.executor import ExecutorError, ExecutorSettings
+from waza_engine.executors.executor_types import create_executor
 from waza_engine.spec.eval_config import EvalConfig
 from waza_engine.spec.executors import EXECUTORS
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from waza_engine.executors.adapter.turn import Turn
+from waza_engine.executors.adapter.command_turn import Turn
 from waza_engine.spec.adapter import AdapterFile
 from waza_engine.vocabulary import SkillInvocation
 

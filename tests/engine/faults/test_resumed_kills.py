@@ -12,7 +12,7 @@ from tests.engine.runs.test_resuming import IDS, Ledger, resumed, suite, with_pr
 from tests.scripted_model import ScriptedModel
 from waza_engine.results.json_values import block_of
 from waza_engine.results.reading.journals import begun
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 
 pytestmark = pytest.mark.check
 

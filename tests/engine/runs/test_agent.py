@@ -8,7 +8,7 @@ from tests.conftest import StartModel
 from tests.engine.runs.agents import Agent, says_hello, tried
 from tests.engine.suites import CONFIG, only_trial, run, task, write_suite
 from tests.scripted_model import call
-from waza_engine.executors.base import ExecutionRequest, ExecutionResponse
+from waza_engine.executors.executor import ExecutionRequest, ExecutionResponse
 from waza_engine.mcp.mocks import read_mock
 
 MOCK = """\

@@ -8,7 +8,7 @@ import pytest
 
 from tests.engine.runs.agents import Agent, tried
 from tests.engine.suites import CONFIG, run, task, write_suite
-from waza_engine.runs.loading.suite import load_suite
+from waza_engine.runs.loading.suite_on_disk import load_suite
 from waza_engine.runs.passes.suite_pass import baseline_pass
 from waza_engine.runs.trials.selection import select
 

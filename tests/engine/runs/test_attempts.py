@@ -7,7 +7,7 @@ import pytest
 from tests.engine.runs.agents import Agent, scripted, tried
 from tests.engine.suites import CONFIG, task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE
-from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
+from waza_engine.executors.executor import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation
 from waza_engine.runs.trials import attempts
 

@@ -10,7 +10,7 @@ from tests.command_line import engine
 from tests.engine.spec.schema_reading import error_paths
 from tests.engine.suites import task, write_suite
 from tests.server.analysis.drawing import EVAL, problems
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.spec.problems import SuiteFileError

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.suites import CONFIG, run
-from waza_engine.runs.loading.suite import Suite, load_suite
+from waza_engine.runs.loading.suite_on_disk import Suite, load_suite
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.task_file import TaskFile
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.engine.runs.agents import Agent, tried
 from tests.engine.suites import CONFIG, only_task, run, task
-from waza_engine.executors.base import ExecutionRequest
+from waza_engine.executors.executor import ExecutionRequest
 
 HEAD = 'name: suite\nscenario: inventory\nschemaVersion: "2.0"\n'
 SKILL = "---\nname: reader\ndescription: Reads.\n---\nRead.\n"

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.engine.suites import task, write_suite
-from waza_engine.runs.loading.suite import load_suite
+from waza_engine.runs.loading.suite_on_disk import load_suite
 from waza_engine.runs.trials.selection import select
 
 GRADERS = """\

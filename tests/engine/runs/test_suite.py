@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.suites import CONFIG, run, task, verdicts, write_suite
-from waza_engine.runs.loading.suite import SuiteError, load_suite
+from waza_engine.runs.loading.suite_on_disk import SuiteError, load_suite
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.task_globs import GlobError, expand, name_matches
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.server.analysis.drawing import problems_in
 from tests.server.project.files import put
-from waza_engine.runs.loading.suite import load_suite
+from waza_engine.runs.loading.suite_on_disk import load_suite
 from waza_engine.spec.problems import SuiteFileError
 
 EVAL = "name: a\nskill: b\nconfig: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: x}\n"
