@@ -61,9 +61,7 @@ def runtimes() -> list[psutil.Process]:
     return [process for process in agent_processes() if process.ppid() == os.getpid()]
 
 
-def test_it_invokes_a_skill_runs_a_command_and_edits_a_file(
-    agent: SharedAgent, workspace: Path, skills: Path
-) -> None:
+def test_it_uses_a_skill_a_command_and_a_file(agent: SharedAgent, workspace: Path, skills: Path) -> None:
     file = str(workspace / "factorial.py")
     model = agent.scripted(
         call("report_intent", intent="Greeting"),
@@ -126,9 +124,7 @@ def test_the_transcript_has_upstreams_form(agent: SharedAgent, workspace: Path, 
     assert events[-1]["type"] == "session.idle"
 
 
-def test_a_follow_up_continues_the_session_and_counts_its_own_usage(
-    agent: SharedAgent, workspace: Path
-) -> None:
+def test_a_follow_up_continues_and_counts_its_own_usage(agent: SharedAgent, workspace: Path) -> None:
     model = agent.scripted("One.", "Two.")
     executor = agent.executor
     one = ask(executor, workspace, "first prompt")
@@ -236,9 +232,7 @@ def test_an_mcp_server_that_does_not_start_is_an_error(agent: SharedAgent, works
     assert "no licence" in response.error
 
 
-def test_the_tested_skill_ends_the_turn_when_asked_to(
-    agent: SharedAgent, workspace: Path, skills: Path
-) -> None:
+def test_the_tested_skill_ends_the_turn(agent: SharedAgent, workspace: Path, skills: Path) -> None:
     agent.scripted(call("skill", skill="greeter"), Held())
     response = ask(agent.executor, workspace, skill_directories=[skills], stop_at_skill="greeter")
     assert response.error is None
@@ -449,9 +443,7 @@ def test_a_provider_without_a_model_is_an_error(agent: SharedAgent, workspace: P
         ask(agent.executor, workspace, model="")
 
 
-def test_without_a_login_and_a_provider_the_error_says_what_to_do(
-    start_agent: StartAgent, workspace: Path
-) -> None:
+def test_without_a_login_the_error_says_what_to_do(start_agent: StartAgent, workspace: Path) -> None:
     executor = start_agent()
     for _ in range(2):
         with pytest.raises(ExecutorError, match=r"not logged in to GitHub; run `.*copilot.* login`"):

@@ -101,9 +101,7 @@ def in_workspace(request: ModelRequest, name: str) -> str:
     return str(Path(found[1].strip()) / name)
 
 
-def test_an_agent_that_does_as_the_skill_says_passes_every_grader(
-    suite: Path, scripted_model: StartModel
-) -> None:
+def test_an_agent_that_obeys_passes_every_grader(suite: Path, scripted_model: StartModel) -> None:
     model = scripted_model(well_behaved, api_key=KEY)
     code, results = run(suite, model.base_url)
     assert verdicts(results) == {

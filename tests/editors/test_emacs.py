@@ -41,9 +41,7 @@ def test_the_first_action_repairs_the_key(session: dict[str, Any]) -> None:
     assert session["text"] == REPAIRED
 
 
-def test_what_is_around_the_cursor_is_run_by_an_action_for_eglot_shows_no_lenses(
-    session: dict[str, Any],
-) -> None:
+def test_what_is_around_the_cursor_is_run_by_an_action(session: dict[str, Any]) -> None:
     assert session["fixes"][1:] == ["▶ Run grader", "▶ Run suite"]
     assert [title for title in session["runs"] if not title.startswith("Convert")] == ["▶ Run suite"]
 

@@ -61,9 +61,7 @@ def test_only_the_trials_of_a_task_count_for_what_is_its_own(suite: tuple[Path, 
         session.close()
 
 
-def test_a_grader_of_a_task_is_not_taken_for_that_of_the_suite(
-    suite: tuple[Path, Path], session: LiveSession
-) -> None:
+def test_a_grader_of_a_task_is_none_of_the_suite(suite: tuple[Path, Path], session: LiveSession) -> None:
     task = suite[0].parent / "tasks" / "t1.yaml"
     own = "graders:\n  - {type: behavior, name: few, config: {max_tool_calls: 9}}\n"
     session.take({task: task.read_text("utf-8") + own})
@@ -125,9 +123,7 @@ def test_it_is_asked_over_the_wire(suite: tuple[Path, Path]) -> None:
         assert "`path`" in str(engine.request("live.explain", session=name, grader="greets")["error"])
 
 
-def test_a_fix_that_would_hold_a_credential_is_not_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fix_with_a_credential_is_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WAZA_TEST_API_KEY", "https://example.org/1")
     path, record = recorded_bed(
         tmp_path / "suite",

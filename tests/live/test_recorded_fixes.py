@@ -316,9 +316,7 @@ def of_assertion(folder: Path, assertion: str, **more: object) -> list[str]:
         ),
     ],
 )
-def test_a_number_or_text_of_an_assertion_is_what_was_recorded(
-    tmp_path: Path, assertion: str, fixes: list[str]
-) -> None:
+def test_values_of_assertions_are_as_recorded(tmp_path: Path, assertion: str, fixes: list[str]) -> None:
     assert of_assertion(tmp_path / "suite", assertion) == fixes
 
 

@@ -87,9 +87,7 @@ def test_an_empty_answer_has_no_marks(session: LiveSession) -> None:
     assert page.marks == ()
 
 
-def test_credentials_are_masked_and_what_is_marked_is_what_is_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_credentials_are_masked_and_marks_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graders = "- {type: text, name: greets, config: {contains: [hello], regex_match: ['sk-\\w+']}}\n"
     path, record = recorded_bed(tmp_path / "suite", graders)
     secret = "sk-proj-" + "a1B2c3D4" * 5

@@ -59,9 +59,7 @@ async def test_a_lens_of_the_suite_says_how_many_tasks_have_changed(editor: Edit
     await shown(editor, editor.open(suite), AFFECTED)
 
 
-async def test_the_lens_comes_with_a_saved_change_and_goes_when_all_is_as_it_was(
-    editor: Editor, suite: Path
-) -> None:
+async def test_the_lens_comes_with_a_saved_change_and_goes_with_it(editor: Editor, suite: Path) -> None:
     uri = editor.open(suite)
     assert AFFECTED not in await editor.titles(uri)
     path = suite.parent / "tasks/one.yaml"

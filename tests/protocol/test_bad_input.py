@@ -116,9 +116,7 @@ SHORT = "name: s\nskill: s\ngraders:\n  - type: text\n    name: a\ntasks:\n  - t
 MEBIBYTE = 1024 * 1024
 
 
-async def test_a_text_of_ten_megabytes_costs_little_memory_and_is_named_as_not_checked(
-    tmp_path: Path,
-) -> None:
+async def test_ten_megabytes_cost_little_memory_and_are_not_checked(tmp_path: Path) -> None:
     async with editing(tmp_path) as editor:
         uri = editor.open(write_suite(tmp_path, SHORT), SHORT + "description: " + "word " * 2_000_000 + "\n")
         (problem,) = await editor.problems(uri)

@@ -255,16 +255,9 @@ def test_requests_after_the_shutdown_are_refused() -> None:
         assert client.process.wait(PATIENCE_SECONDS) == 0
 
 
-FAILING_INTRODUCTIONS: list[Any] = [
-    None,
-    [],
-    "x",
-]
-
-
 def test_a_failed_introduction_can_be_repeated(tmp_path: Path) -> None:
     with RawClient() as client:
-        for params in FAILING_INTRODUCTIONS:
+        for params in (None, [], "x"):
             answer = client.ask("initialize", params)
             assert answer["error"]["code"] == -32602, (params, answer)
             assert client.ask("textDocument/hover", HOVER)["error"]["code"] == -32002

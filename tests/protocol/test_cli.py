@@ -241,9 +241,7 @@ def test_check_exits_with_2_and_names_the_file_when_a_rule_fails(
     assert done.stdout == "1 file checked: 1 not checked completely\n"
 
 
-def test_check_goes_on_with_the_other_files_when_one_cannot_be_checked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_check_goes_on_when_a_file_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_suite(tmp_path, VALID, one=TASK)
     broken(monkeypatch, Project, "claim", RecursionError())
     done = language_server("check", "--format", "json", tmp_path)

@@ -6,13 +6,12 @@ import psutil
 import pytest
 from lsprotocol import types
 
-from tests.protocol.editor import TASK, editing, suite_with, write_suite
-from tests.protocol.workspace import opened
+from tests.protocol.editor import TASK, Editor, editing, suite_with, write_suite
 from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.services.session import Session
 from waza_language_server.protocol.services.shown_problems import MOST_SHOWN
 
-pytestmark = pytest.mark.check
+pytestmark = [pytest.mark.check, pytest.mark.asyncio(loop_scope="module")]
 
 SUITE = suite_with("""\
 graders:
@@ -25,8 +24,8 @@ MISSPELT = SUITE.replace("contains", "containz")
 
 
 @pytest.fixture
-def suite(tmp_path: Path) -> Path:
-    return write_suite(tmp_path, SUITE, one=TASK)
+def suite(own_folder: Path) -> Path:
+    return write_suite(own_folder, SUITE, one=TASK)
 
 
 def places(diagnostics: list[types.Diagnostic]) -> list[tuple[int, int, int]]:
@@ -34,12 +33,11 @@ def places(diagnostics: list[types.Diagnostic]) -> list[tuple[int, int, int]]:
     return [(d.range.start.line, d.range.start.character, d.range.end.character) for d in diagnostics]
 
 
-async def test_a_client_that_waits_gets_them_pushed_with_the_version(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite, MISSPELT, version=7)
-        diagnostics = await editor.pushed(uri, 7)
-        assert places(diagnostics) == [(8, 6, 14)]
-        assert (diagnostics[0].source, diagnostics[0].code) == ("waza", "unknown-key")
+async def test_a_client_that_waits_gets_them_pushed_with_the_version(editor: Editor, suite: Path) -> None:
+    uri = editor.open(suite, MISSPELT, version=7)
+    diagnostics = await editor.pushed(uri, 7)
+    assert places(diagnostics) == [(8, 6, 14)]
+    assert (diagnostics[0].source, diagnostics[0].code) == ("waza", "unknown-key")
 
 
 async def test_a_client_that_asks_gets_none_pushed(suite: Path) -> None:
@@ -63,42 +61,40 @@ async def test_asking_twice_says_that_nothing_changed(suite: Path) -> None:
         assert isinstance(moved, types.RelatedFullDocumentDiagnosticReport)
 
 
-async def test_only_the_newest_of_many_edits_is_judged(suite: Path) -> None:
-    async with opened(suite) as (editor, uri):
-        await editor.pushed(uri, 1)
-        for version in range(2, 102):
-            editor.insert(uri, version, 6, 16, "s")
-        await editor.pushed(uri, 101)
-        assert editor.publications[uri] < 60
+async def test_only_the_newest_of_many_edits_is_judged(editor: Editor, suite: Path) -> None:
+    uri = editor.open(suite)
+    await editor.pushed(uri, 1)
+    for version in range(2, 102):
+        editor.insert(uri, version, 6, 16, "s")
+    await editor.pushed(uri, 101)
+    assert editor.publications[uri] < 60
 
 
-async def test_several_changes_in_one_message_build_on_each_other(suite: Path) -> None:
-    async with opened(suite) as (editor, uri):
-        at = types.Position(8, 14)
-        first = types.TextDocumentContentChangePartial(types.Range(at, at), "z")
-        after = types.Position(8, 15)
-        second = types.TextDocumentContentChangePartial(types.Range(at, after), "y")
-        editor.edit(uri, 2, first, second)
-        (diagnostic,) = await editor.pushed(uri, 2)
-        assert "`containsy`" in diagnostic.message
+async def test_several_changes_in_one_message_build_on_each_other(editor: Editor, suite: Path) -> None:
+    uri = editor.open(suite)
+    at = types.Position(8, 14)
+    first = types.TextDocumentContentChangePartial(types.Range(at, at), "z")
+    after = types.Position(8, 15)
+    second = types.TextDocumentContentChangePartial(types.Range(at, after), "y")
+    editor.edit(uri, 2, first, second)
+    (diagnostic,) = await editor.pushed(uri, 2)
+    assert "`containsy`" in diagnostic.message
 
 
-async def test_closing_clears_them(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite, MISSPELT)
-        assert await editor.pushed(uri, 1)
-        editor.close(uri)
-        await editor.until(lambda: not editor.diagnostics[uri])
+async def test_closing_clears_them(editor: Editor, suite: Path) -> None:
+    uri = editor.open(suite, MISSPELT)
+    assert await editor.pushed(uri, 1)
+    editor.close(uri)
+    await editor.until(lambda: not editor.diagnostics[uri])
 
 
-async def test_an_edit_of_the_suite_reaches_its_open_tasks(suite: Path) -> None:
+async def test_an_edit_of_the_suite_reaches_its_open_tasks(editor: Editor, suite: Path) -> None:
     task = suite.parent / "tasks" / "one.yaml"
     own = TASK + "graders:\n  - type: text\n    name: greets\n    config:\n      contains: [hi]\n"
-    async with editing(suite.parent) as editor:
-        evaluation, uri = editor.open(suite), editor.open(task, own)
-        await editor.until(lambda: editor.diagnostics.get(uri))
-        editor.replace(evaluation, 2, SUITE.replace("greets", "welcomes"))
-        await editor.until(lambda: not editor.diagnostics[uri])
+    evaluation, uri = editor.open(suite), editor.open(task, own)
+    await editor.until(lambda: editor.diagnostics.get(uri))
+    editor.replace(evaluation, 2, SUITE.replace("greets", "welcomes"))
+    await editor.until(lambda: not editor.diagnostics[uri])
 
 
 async def test_a_file_changed_outside_is_looked_at_again(suite: Path) -> None:
@@ -142,20 +138,18 @@ async def test_columns_count_as_the_client_does(
         assert await editor.pushed(uri, 2) == []
 
 
-async def test_a_file_becomes_ours_while_it_is_typed(suite: Path) -> None:
+async def test_a_file_becomes_ours_while_it_is_typed(editor: Editor, suite: Path) -> None:
     other = suite.parent / "more.yaml"
-    async with editing(suite.parent) as editor:
-        uri = editor.open(other, "")
-        assert await editor.lenses(uri) == []
-        editor.replace(uri, 2, MISSPELT)
-        assert places(await editor.pushed(uri, 2)) == [(8, 6, 14)]
+    uri = editor.open(other, "")
+    assert await editor.lenses(uri) == []
+    editor.replace(uri, 2, MISSPELT)
+    assert places(await editor.pushed(uri, 2)) == [(8, 6, 14)]
 
 
-async def test_an_unsaved_untitled_suite_is_checked(tmp_path: Path) -> None:
-    async with editing(tmp_path) as editor:
-        editor.open_uri("untitled:Untitled-1", MISSPELT)
-        await editor.until(lambda: "untitled:Untitled-1" in editor.diagnostics)
-        assert "unknown-key" in [d.code for d in editor.diagnostics["untitled:Untitled-1"]]
+async def test_an_unsaved_untitled_suite_is_checked(editor: Editor, own_folder: Path) -> None:
+    editor.open_uri("untitled:Untitled-1", MISSPELT)
+    await editor.until(lambda: "untitled:Untitled-1" in editor.diagnostics)
+    assert "unknown-key" in [d.code for d in editor.diagnostics["untitled:Untitled-1"]]
 
 
 async def test_a_pattern_that_would_take_gigabytes_is_one_problem_among_others(suite: Path) -> None:
@@ -168,10 +162,10 @@ async def test_a_pattern_that_would_take_gigabytes_is_one_problem_among_others(s
         assert psutil.Process(editor.process_id).memory_info().rss < 300_000_000
 
 
-def test_a_saved_document_counts_though_nothing_was_asked_of_it(tmp_path: Path) -> None:
-    task = tmp_path / "tasks" / "one.yaml"
-    suite = tmp_path / "eval.yaml"
-    session = Session([tmp_path])
+def test_a_saved_document_counts_though_nothing_was_asked_of_it(own_folder: Path) -> None:
+    task = own_folder / "tasks" / "one.yaml"
+    suite = own_folder / "eval.yaml"
+    session = Session([own_folder])
     session.open(uri_of(task), "yaml", 1, "name: one\ntags: [a]\n")
     assert session.document(uri_of(task)) is None
     session.open(uri_of(suite), "yaml", 1, "name: s\nskill: s\ntasks: [tasks/*.yaml]\ngraders: []\n")

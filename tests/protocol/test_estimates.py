@@ -117,9 +117,7 @@ async def test_nobody_is_asked_before_a_run_that_is_free_or_within_its_limit(sui
 
 
 @pytest.mark.parametrize(("answer", "status"), [("Cancel", "canceled"), ("Run Anyway", "completed")])
-async def test_a_run_with_a_grader_that_cannot_grade_is_asked_about(
-    answer: str, status: str, tmp_path: Path
-) -> None:
+async def test_a_grader_that_cannot_grade_is_asked_about(answer: str, status: str, tmp_path: Path) -> None:
     suite = suites.write_suite(
         tmp_path, {"a": suites.task("a")}, graders="- {name: greets, config: {contains: [hello]}}\n"
     )

@@ -9,7 +9,7 @@ from tests.protocol.editor import Editor, applied, editing, write_suite
 from tests.protocol.workspace import Workspace
 from waza_language_server.project.uris import uri_of
 
-pytestmark = pytest.mark.check
+pytestmark = [pytest.mark.check, pytest.mark.asyncio(loop_scope="module")]
 
 SUITE = """\
 name: explains
@@ -23,10 +23,10 @@ TASK = "id: {}\nname: T\ninputs:\n  prompt: Go\n  files: [{{path: data.csv}}]\n"
 
 
 @pytest.fixture
-def suite(tmp_path: Path) -> Path:
-    (tmp_path / "fixtures").mkdir()
-    (tmp_path / "fixtures" / "data.csv").write_text("", "utf-8")
-    return write_suite(tmp_path, SUITE, one=TASK.format("one"), two=TASK.format("two"))
+def suite(own_folder: Path) -> Path:
+    (own_folder / "fixtures").mkdir()
+    (own_folder / "fixtures" / "data.csv").write_text("", "utf-8")
+    return write_suite(own_folder, SUITE, one=TASK.format("one"), two=TASK.format("two"))
 
 
 def watches_nothing(capabilities: types.ClientCapabilities) -> None:
@@ -38,23 +38,22 @@ def codes(editor: Editor, uri: str) -> set[object]:
     return {problem.code for problem in editor.diagnostics[uri]}
 
 
-async def test_entries_go_before_their_files_are_deleted_and_come_back(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        offered = editor.offered.workspace
-        assert offered is not None
-        assert offered.file_operations is not None
-        assert offered.file_operations.will_delete is not None
-        workspace = Workspace(suite.parent)
-        before = workspace.contents()
-        gone = [types.FileDelete(uri_of(suite.parent / "tasks" / "two.yaml"))]
-        change = await editor.workspace_will_delete_files_async(types.DeleteFilesParams(gone))
-        assert change is not None
-        undo = workspace.carry_out(change)
-        assert workspace.contents()["eval.yaml"] == SUITE.replace("  - tasks/two.yaml\n", "").encode()
-        workspace.carry_out(undo)
-        assert workspace.contents() == before
-        other = [types.FileDelete(uri_of(suite.parent / "a.md"))]
-        assert await editor.workspace_will_delete_files_async(types.DeleteFilesParams(other)) is None
+async def test_entries_go_before_their_files_are_deleted_and_come_back(editor: Editor, suite: Path) -> None:
+    offered = editor.offered.workspace
+    assert offered is not None
+    assert offered.file_operations is not None
+    assert offered.file_operations.will_delete is not None
+    workspace = Workspace(suite.parent)
+    before = workspace.contents()
+    gone = [types.FileDelete(uri_of(suite.parent / "tasks" / "two.yaml"))]
+    change = await editor.workspace_will_delete_files_async(types.DeleteFilesParams(gone))
+    assert change is not None
+    undo = workspace.carry_out(change)
+    assert workspace.contents()["eval.yaml"] == SUITE.replace("  - tasks/two.yaml\n", "").encode()
+    workspace.carry_out(undo)
+    assert workspace.contents() == before
+    other = [types.FileDelete(uri_of(suite.parent / "a.md"))]
+    assert await editor.workspace_will_delete_files_async(types.DeleteFilesParams(other)) is None
 
 
 async def test_what_names_a_deleted_file_is_marked_at_once_and_until_it_is_there_again(suite: Path) -> None:

@@ -92,9 +92,7 @@ async def test_an_edit_flips_the_verdict_without_a_run(editor: Editor, suite: Pa
     assert "Failing trials: `one` 1, 2." in tooltip.value
 
 
-async def test_clients_that_draw_marks_ask_for_lines_after_a_live_verdict_and_for_files_after_results(
-    suite: Path,
-) -> None:
+async def test_clients_that_draw_marks_are_told_of_live_verdicts_and_results(suite: Path) -> None:
     options = {**LIVE, "drawsMarks": True}
     async with editing(suite.parent, limit=is_told_to_ask_again, options=options) as editor:
         told: list[bool] = []

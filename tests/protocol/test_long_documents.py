@@ -47,9 +47,7 @@ def until_published(client: RawClient, path: Path) -> list[dict[str, Any]]:
     return received
 
 
-def test_hovers_behind_a_long_document_are_answered_before_its_diagnostics(
-    client: RawClient, suite: Path
-) -> None:
+def test_hovers_are_answered_before_long_diagnostics(client: RawClient, suite: Path) -> None:
     task = suite.parent / "tasks" / "one.yaml"
     client.write(framed(opened(task, TASK), opened(suite, LONG_ENOUGH), hover(task, 1), hover(suite, 2)))
     *before, published = until_published(client, suite)

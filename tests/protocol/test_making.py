@@ -113,9 +113,7 @@ async def test_an_empty_eval_file_is_no_mistake_while_it_is_open(empty: Path, tm
 @pytest.mark.parametrize(
     "text", ["", "\n\n", "# of pdf-filler\r\n", "---\n# yaml-language-server: $schema=x\n"]
 )
-async def test_a_file_of_comments_is_as_good_as_empty_and_keeps_them(
-    empty: Path, tmp_path: Path, text: str
-) -> None:
+async def test_a_file_of_comments_is_as_good_as_empty(empty: Path, tmp_path: Path, text: str) -> None:
     async with editing(tmp_path) as editor:
         received = edits_applied(editor)
         uri = editor.open(empty, text)
@@ -133,9 +131,7 @@ async def test_a_file_of_comments_is_as_good_as_empty_and_keeps_them(
         assert [each for each in await editor.pushed(uri, 2) if each.severity == 1] == []
 
 
-async def test_what_was_begun_in_an_empty_file_stays_a_suite_when_it_is_saved(
-    empty: Path, tmp_path: Path
-) -> None:
+async def test_what_was_begun_in_an_empty_file_stays_a_suite(empty: Path, tmp_path: Path) -> None:
     async with editing(tmp_path, pulls=True) as editor:
         uri = editor.open(empty)
         editor.insert(uri, 2, 0, 0, "name: pdf\n")

@@ -144,11 +144,6 @@ def test_an_introduction_without_anything_starts_the_server() -> None:
     assert "result" in Client().introduce({})
 
 
-@pytest.mark.parametrize("params", [None, [], "x", 5])
-def test_an_introduction_that_is_no_object_is_refused(params: object) -> None:
-    assert Client().introduce(params)["error"]["code"] == -32602
-
-
 def test_what_is_understood_beside_it_stays() -> None:
     formats = {"completionItem": {"documentationFormat": ["html", "markdown", 7], "snippetSupport": True}}
     client = Client()

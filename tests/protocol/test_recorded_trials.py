@@ -118,9 +118,7 @@ async def test_a_text_shows_where_the_answer_comes_nearest(editor: Editor, own_f
     assert "Hello, the function `add` is done.\n           ^^^^^^^^^^^^^^^^^\n" in said
 
 
-async def test_a_limit_shows_what_was_observed_of_the_text_as_it_is_typed(
-    editor: Editor, own_folder: Path
-) -> None:
+async def test_a_limit_shows_what_was_observed(editor: Editor, own_folder: Path) -> None:
     suite, _ = recorded_bed(own_folder / "suite", RULES)
     text = suite.read_text("utf-8")
     async with judged(suite, editor) as (_, uri):
@@ -134,9 +132,7 @@ async def test_a_limit_shows_what_was_observed_of_the_text_as_it_is_typed(
 
 
 @pytest.mark.parametrize("options", [{"trusted": False}, {"live": "off"}, {"live": None}])
-async def test_where_nothing_may_run_or_nobody_wants_it_nothing_is_started(
-    tmp_path: Path, options: dict[str, object]
-) -> None:
+async def test_where_nothing_may_run_nothing_is_started(tmp_path: Path, options: dict[str, object]) -> None:
     suite, _ = recorded_bed(tmp_path / "suite", RULES)
     line = line_of(suite.read_text("utf-8"), "max_tool_calls")
     async with judged(suite, None, **options) as (editor, uri):
@@ -150,9 +146,7 @@ async def test_where_nothing_may_run_or_nobody_wants_it_nothing_is_started(
         assert psutil.Process(editor.process_id).children(recursive=True) == []
 
 
-async def test_a_fix_from_the_record_says_on_how_many_trials_it_helps(
-    editor: Editor, own_folder: Path
-) -> None:
+async def test_a_fix_says_on_how_many_trials_it_helps(editor: Editor, own_folder: Path) -> None:
     suite, _ = recorded_bed(own_folder / "suite", RULES)
     text = suite.read_text("utf-8")
     async with judged(suite, editor) as (_, uri):
@@ -235,9 +229,7 @@ def taking(editor: Editor, choice: str | None = None) -> tuple[list[types.Worksp
     return taken, asked
 
 
-async def test_an_action_puts_a_grader_into_the_suite_and_its_hint_is_live(
-    editor: Editor, own_folder: Path
-) -> None:
+async def test_an_action_adds_a_grader_whose_hint_is_live(editor: Editor, own_folder: Path) -> None:
     suite, _ = recorded_bed(own_folder / "suite", MANY_CALLS)
     async with judged(suite, editor) as (_, uri):
         await hint_with(editor, uri, "⚡")
@@ -272,9 +264,7 @@ async def test_the_command_asks_which_and_writes_it(editor: Editor, own_folder: 
     assert "name: contains_deployed\n" in str(getattr(change.edits[0], "new_text", ""))
 
 
-async def test_the_command_takes_a_title_and_nothing_is_written_without_a_choice(
-    editor: Editor, own_folder: Path
-) -> None:
+async def test_the_command_takes_a_title_or_writes_nothing(editor: Editor, own_folder: Path) -> None:
     suite, _ = recorded_bed(own_folder / "suite", MANY_CALLS)
     async with judged(suite, editor) as (_, uri):
         taken, _ = taking(editor)

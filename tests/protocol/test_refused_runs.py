@@ -53,9 +53,7 @@ async def labels(editor: Editor, file: Path) -> list[str]:
     return [str(hint.label) for hint in await editor.hints(editor.open(file))]
 
 
-async def test_a_refused_run_of_a_suite_replaces_the_marks_of_an_older_one(
-    editor: Editor, suite: Path
-) -> None:
+async def test_a_refused_run_replaces_the_marks_of_an_older_one(editor: Editor, suite: Path) -> None:
     task = suite.parent / "tasks" / "one.yaml"
     await ended(editor, "waza.run", id=str(suite))
     passed = ["✓ 2/2 tasks", "✓", "✓ 1.00"]
@@ -74,9 +72,7 @@ async def test_a_refused_run_of_a_suite_replaces_the_marks_of_an_older_one(
     assert await labels(editor, suite) == passed
 
 
-async def test_a_refusal_from_before_a_run_does_not_come_back_when_its_results_are_deleted(
-    editor: Editor, suite: Path
-) -> None:
+async def test_a_refusal_does_not_come_back_with_deleted_results(editor: Editor, suite: Path) -> None:
     assert await ended(editor, "waza.run", id=str(suite), options=WITHOUT_KEY) == "error"
     assert await ended(editor, "waza.run", id=str(suite)) == "completed"
     assert await labels(editor, suite) == ["✓ 2/2 tasks", "✓", "✓ 1.00"]
@@ -87,9 +83,7 @@ async def test_a_refusal_from_before_a_run_does_not_come_back_when_its_results_a
     assert await labels(editor, suite) == []
 
 
-async def test_a_task_that_is_gone_is_refused_no_longer_once_the_whole_suite_has_run(
-    editor: Editor, suite: Path
-) -> None:
+async def test_a_task_that_is_gone_is_refused_until_the_suite_runs(editor: Editor, suite: Path) -> None:
     assert await ended(editor, "waza.run", id=f"{suite}::renamed") == "error"
     assert {state for _, state in await file_marks(editor, suite)} == {"error"}
     await ended(editor, "waza.run", id=str(suite))
@@ -108,9 +102,7 @@ async def test_a_refused_run_of_a_task_says_nothing_of_others(
     assert await labels(editor, tasks / "two.yaml") == ["✓ 1.00", "✓ 1 of the suite"]
 
 
-async def test_answers_that_are_graded_again_behind_a_refused_run_are_shown(
-    editor: Editor, suite: Path
-) -> None:
+async def test_answers_graded_again_behind_a_refused_run_are_shown(editor: Editor, suite: Path) -> None:
     await ended(editor, "waza.run", id=str(suite))
     await ended(editor, "waza.run", id=str(suite), options=WITHOUT_KEY)
     assert await ended(editor, "waza.regrade", id=str(suite)) == "completed"

@@ -72,9 +72,7 @@ async def test_so_is_one_that_stands_in_the_eval_file(editor: Editor, own_folder
         assert (await editor.labels(uri))[-1] == "↻ ✓ 1.00"
 
 
-async def test_a_suite_that_was_graded_again_comes_to_what_its_graders_say_now(
-    editor: Editor, suite: Path
-) -> None:
+async def test_a_suite_comes_to_what_its_graders_say_now(editor: Editor, suite: Path) -> None:
     async with recorded(editor, suite, "two") as (eval_file, task):
         editor.replace(eval_file, 2, corrected(EVAL))
         await ask(editor, "waza.regrade", str(suite))
@@ -82,9 +80,7 @@ async def test_a_suite_that_was_graded_again_comes_to_what_its_graders_say_now(
         assert await editor.labels(task) == ["↻ ✓ 1.00", "↻ ✓ 1 of the suite", "✓"]
 
 
-async def test_what_was_graded_again_is_stale_with_the_next_edit_until_that_is_taken_back(
-    editor: Editor, suite: Path
-) -> None:
+async def test_what_was_graded_again_is_stale_with_the_next_edit(editor: Editor, suite: Path) -> None:
     async with recorded(editor, suite, "two") as (eval_file, task):
         editor.replace(eval_file, 2, corrected(EVAL))
         await ask(editor, "waza.regrade", str(suite))
@@ -101,9 +97,7 @@ async def test_what_was_graded_again_is_stale_with_the_next_edit_until_that_is_t
         assert (await editor.labels(eval_file))[0] == "↻ ✓ 2/2 tasks"
 
 
-async def test_of_a_suite_of_which_one_task_was_graded_again_each_task_is_told_as_it_was_last(
-    editor: Editor, suite: Path
-) -> None:
+async def test_each_task_is_told_as_it_was_graded_last(editor: Editor, suite: Path) -> None:
     async with recorded(editor, suite, "one", "two") as (eval_file, one, two):
         editor.replace(eval_file, 2, corrected(EVAL))
         await ask(editor, "waza.regrade", f"{suite}::one")
@@ -119,9 +113,7 @@ TWO_GRADERS = EVAL.replace(
 )
 
 
-async def test_one_grader_that_judges_again_counts_with_what_the_others_said_in_the_run(
-    editor: Editor, own_folder: Path
-) -> None:
+async def test_one_grader_counts_with_what_the_others_said(editor: Editor, own_folder: Path) -> None:
     suite = write_suite(own_folder, TWO_GRADERS, one=ONE, two=TWO)
     async with recorded(editor, suite, "two") as (eval_file, two):
         assert (await editor.labels(two))[0] == "✗ 0.33"
@@ -141,9 +133,7 @@ async def test_one_grader_that_judges_again_counts_with_what_the_others_said_in_
         assert (await editor.labels(two))[0] == "↻ ✓ 1.00"
 
 
-async def test_a_grader_of_the_task_that_judges_again_turns_its_task_and_the_suite(
-    editor: Editor, own_folder: Path
-) -> None:
+async def test_a_grader_of_the_task_turns_its_task_and_the_suite(editor: Editor, own_folder: Path) -> None:
     own = "graders:\n  - {type: text, name: own, config: {contains: [please]}}\n"
     suite = write_suite(own_folder, corrected(EVAL), one=ONE + own, two=TWO)
     async with recorded(editor, suite, "one") as (eval_file, one):
@@ -154,9 +144,7 @@ async def test_a_grader_of_the_task_that_judges_again_turns_its_task_and_the_sui
         assert (await editor.labels(eval_file))[0] == "↻ ✓ 2/2 tasks"
 
 
-async def test_after_all_have_judged_again_one_alone_leaves_the_verdict_stale(
-    editor: Editor, suite: Path
-) -> None:
+async def test_after_all_one_grader_alone_leaves_the_verdict_stale(editor: Editor, suite: Path) -> None:
     async with recorded(editor, suite, "two") as (eval_file, two):
         await ask(editor, "waza.regrade", str(suite))
         editor.replace(eval_file, 2, corrected(EVAL))
@@ -169,9 +157,7 @@ async def test_after_all_have_judged_again_one_alone_leaves_the_verdict_stale(
 JUDGE = "  - {type: prompt, name: kind, config: {prompt: Was it kind?}}\n"
 
 
-async def test_a_judge_whose_verdict_is_kept_makes_its_task_stale_when_it_is_rewritten(
-    editor: Editor, own_folder: Path
-) -> None:
+async def test_a_rewritten_judge_makes_its_task_stale(editor: Editor, own_folder: Path) -> None:
     text = corrected(EVAL).replace("metrics:", f"{JUDGE}metrics:")
     suite = write_suite(own_folder, text, two=TWO)
     async with recorded(editor, suite, "two") as (eval_file, two):

@@ -12,7 +12,7 @@ from tests.protocol.editor import Editor, editing, write_suite
 from tests.protocol.workspace import Workspace, opened
 from waza_language_server.project.uris import uri_of
 
-pytestmark = pytest.mark.check
+pytestmark = [pytest.mark.check, pytest.mark.asyncio(loop_scope="module")]
 
 SUITE = """\
 name: explains
@@ -28,9 +28,9 @@ TASK = 'id: one\r\nname: One\r\ninputs:\r\n  prompt: Say hello\r\nexpected:\r\n 
 
 
 @pytest.fixture
-def suite(tmp_path: Path) -> Path:
-    path = write_suite(tmp_path, SUITE)
-    (tmp_path / "tasks" / "one.yaml").write_bytes(TASK.encode())
+def suite(own_folder: Path) -> Path:
+    path = write_suite(own_folder, SUITE)
+    (own_folder / "tasks" / "one.yaml").write_bytes(TASK.encode())
     return path
 
 
@@ -46,9 +46,7 @@ async def renamed(editor: Editor, uri: str, line: int, character: int, name: str
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
-async def test_a_grader_is_renamed_in_open_and_closed_files_and_back_to_the_byte(
-    suite: Path, encoding: str
-) -> None:
+async def test_a_grader_is_renamed_everywhere_and_back_to_the_byte(suite: Path, encoding: str) -> None:
     encodings = [types.PositionEncodingKind(encoding)]
     async with editing(suite.parent, encodings=encodings) as editor:
         workspace = Workspace(suite.parent, encoding)
@@ -65,19 +63,18 @@ async def test_a_grader_is_renamed_in_open_and_closed_files_and_back_to_the_byte
         assert workspace.contents() == before
 
 
-async def test_a_task_is_renamed_with_its_file_and_the_path_to_it(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        workspace = Workspace(suite.parent)
-        task = suite.parent / "tasks" / "one.yaml"
-        change = await renamed(editor, editor.open(task, TASK), 0, 5, "two")
-        before = workspace.contents()
-        undo = workspace.carry_out(change)
-        assert workspace.contents() == {
-            "eval.yaml": SUITE.replace("one.yaml", "two.yaml").encode(),
-            "tasks/two.yaml": TASK.replace("id: one", "id: two").encode(),
-        }
-        workspace.carry_out(undo)
-        assert workspace.contents() == before
+async def test_a_task_is_renamed_with_its_file_and_the_path_to_it(editor: Editor, suite: Path) -> None:
+    workspace = Workspace(suite.parent)
+    task = suite.parent / "tasks" / "one.yaml"
+    change = await renamed(editor, editor.open(task, TASK), 0, 5, "two")
+    before = workspace.contents()
+    undo = workspace.carry_out(change)
+    assert workspace.contents() == {
+        "eval.yaml": SUITE.replace("one.yaml", "two.yaml").encode(),
+        "tasks/two.yaml": TASK.replace("id: one", "id: two").encode(),
+    }
+    workspace.carry_out(undo)
+    assert workspace.contents() == before
 
 
 async def test_a_client_that_renames_no_files_gets_the_text_and_is_told(suite: Path) -> None:
@@ -105,42 +102,33 @@ async def test_a_client_without_versions_gets_edits_by_file(suite: Path) -> None
         assert set(change.changes or ()) == {uri, uri_of(suite.parent / "tasks" / "one.yaml")}
 
 
-async def test_the_name_to_edit_stands_without_quotes(suite: Path) -> None:
-    async with opened(suite) as (editor, uri):
-        found = await editor.text_document_prepare_rename_async(types.PrepareRenameParams(**at(uri, 6, 12)))
-        assert isinstance(found, types.PrepareRenamePlaceholder)
-        assert found.placeholder == "😀 greets"
-        assert (found.range.start.character, found.range.end.character) == (11, 20)
-        nothing = types.PrepareRenameParams(**at(uri, 0, 2))
-        assert await editor.text_document_prepare_rename_async(nothing) is None
+async def test_the_name_to_edit_stands_without_quotes(editor: Editor, suite: Path) -> None:
+    uri = editor.open(suite)
+    found = await editor.text_document_prepare_rename_async(types.PrepareRenameParams(**at(uri, 6, 12)))
+    assert isinstance(found, types.PrepareRenamePlaceholder)
+    assert found.placeholder == "😀 greets"
+    assert (found.range.start.character, found.range.end.character) == (11, 20)
+    nothing = types.PrepareRenameParams(**at(uri, 0, 2))
+    assert await editor.text_document_prepare_rename_async(nothing) is None
 
 
-async def test_a_name_that_is_taken_is_refused_in_words(suite: Path) -> None:
-    more = SUITE + "  - {type: text, name: other, config: {contains: [a]}}\n"
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite, more)
-        with pytest.raises(JsonRpcException, match="called `other` already"):
-            await renamed(editor, uri, 6, 12, "other")
+async def test_paths_follow_before_files_are_renamed(editor: Editor, suite: Path) -> None:
+    offered = editor.offered.workspace
+    assert offered is not None
+    assert offered.file_operations is not None
+    assert offered.file_operations.will_rename is not None
+    workspace = Workspace(suite.parent)
+    old, new = suite.parent / "tasks", suite.parent / "cases"
+    files = [types.FileRename(uri_of(old), uri_of(new))]
+    change = await editor.workspace_will_rename_files_async(types.RenameFilesParams(files))
+    assert change is not None
+    workspace.carry_out(change)
+    assert workspace.contents()["eval.yaml"] == SUITE.replace("tasks/one", "cases/one").encode()
+    unrelated = [types.FileRename(uri_of(suite.parent / "a.md"), uri_of(suite.parent / "b.md"))]
+    assert await editor.workspace_will_rename_files_async(types.RenameFilesParams(unrelated)) is None
 
 
-async def test_paths_follow_before_files_are_renamed(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        offered = editor.offered.workspace
-        assert offered is not None
-        assert offered.file_operations is not None
-        assert offered.file_operations.will_rename is not None
-        workspace = Workspace(suite.parent)
-        old, new = suite.parent / "tasks", suite.parent / "cases"
-        files = [types.FileRename(uri_of(old), uri_of(new))]
-        change = await editor.workspace_will_rename_files_async(types.RenameFilesParams(files))
-        assert change is not None
-        workspace.carry_out(change)
-        assert workspace.contents()["eval.yaml"] == SUITE.replace("tasks/one", "cases/one").encode()
-        unrelated = [types.FileRename(uri_of(suite.parent / "a.md"), uri_of(suite.parent / "b.md"))]
-        assert await editor.workspace_will_rename_files_async(types.RenameFilesParams(unrelated)) is None
-
-
-async def test_definition_references_and_symbols_are_places_in_their_own_files(suite: Path) -> None:
+async def test_places_are_in_their_own_files(suite: Path) -> None:
     async with editing(suite.parent) as editor:
         task = uri_of(suite.parent / "tasks" / "one.yaml")
         uri = editor.open(suite.parent / "tasks" / "one.yaml", TASK)
@@ -166,26 +154,25 @@ async def refactorings(editor: Editor, uri: str, line: int, kind: str) -> list[t
     return [each for each in found if isinstance(each, types.CodeAction)]
 
 
-async def test_a_task_file_moves_into_its_suite_and_back_to_the_byte(suite: Path) -> None:
+async def test_a_task_file_moves_into_its_suite_and_back_to_the_byte(editor: Editor, suite: Path) -> None:
     evaluation = SUITE.replace("[tasks/one.yaml]", "\n  # 😀\n  - tasks/one.yaml")
     task = TASK.replace("\r\n", "\n").replace("Say", "Say 😀 #")
     write_suite(suite.parent, evaluation, one=task)
-    async with editing(suite.parent) as editor:
-        workspace = Workspace(suite.parent)
-        before = workspace.contents()
-        uri = editor.open(suite)
-        inline = await refactorings(editor, uri, 5, "refactor.inline")
-        assert [each.title for each in inline] == ["Move tasks/one.yaml into this file"]
-        assert inline[0].edit is not None
-        workspace.carry_out(inline[0].edit)
-        after = workspace.contents()
-        assert set(after) == {"eval.yaml"}
-        assert b"  # \xf0\x9f\x98\x80\n  - id: one\n    name: One\n" in after["eval.yaml"]
-        editor.replace(uri, 2, after["eval.yaml"].decode())
-        extract = await refactorings(editor, uri, 5, "refactor.extract")
-        assert extract[0].edit is not None
-        workspace.carry_out(extract[0].edit)
-        assert workspace.contents() == before
+    workspace = Workspace(suite.parent)
+    before = workspace.contents()
+    uri = editor.open(suite)
+    inline = await refactorings(editor, uri, 5, "refactor.inline")
+    assert [each.title for each in inline] == ["Move tasks/one.yaml into this file"]
+    assert inline[0].edit is not None
+    workspace.carry_out(inline[0].edit)
+    after = workspace.contents()
+    assert set(after) == {"eval.yaml"}
+    assert b"  # \xf0\x9f\x98\x80\n  - id: one\n    name: One\n" in after["eval.yaml"]
+    editor.replace(uri, 2, after["eval.yaml"].decode())
+    extract = await refactorings(editor, uri, 5, "refactor.extract")
+    assert extract[0].edit is not None
+    workspace.carry_out(extract[0].edit)
+    assert workspace.contents() == before
 
 
 async def test_a_client_that_deletes_no_files_is_offered_nothing_that_does(suite: Path) -> None:
@@ -218,7 +205,7 @@ def places(found: object) -> list[tuple[str, int, int, int]]:
     ]
 
 
-async def test_a_file_that_is_open_with_other_unsaved_text_is_found_and_keeps_its_text(suite: Path) -> None:
+async def test_a_file_with_other_unsaved_text_keeps_its_text(suite: Path) -> None:
     async with editing(suite.parent) as editor:
         task = editor.open(suite.parent / "tasks" / "one.yaml", TASK)
         uri = editor.open(suite, "- notes\n")

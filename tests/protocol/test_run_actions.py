@@ -92,9 +92,7 @@ def test_none_is_offered_when_nobody_asked_for_actions(client: RawClient, suite:
     assert titles_at(client, suite, GRADER, triggerKind=automatic) == []
 
 
-def test_the_command_is_answered_when_the_run_has_begun_and_its_end_is_told(
-    client: RawClient, suite: Path
-) -> None:
+def test_the_command_is_answered_at_once_and_the_end_is_told(client: RawClient, suite: Path) -> None:
     command = runs_at(client, suite, END)[0]["command"]
     answer = execute(client, command["command"], **command["arguments"][0])
     assert answer["result"] == {"status": "started", "resultsFile": None, "message": None}

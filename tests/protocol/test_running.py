@@ -116,9 +116,7 @@ def kinds(editor: Editor, token: str) -> Iterator[str]:
         yield str(getattr(report, "kind", ""))
 
 
-async def test_a_click_on_the_lens_of_the_suite_ends_in_scores_beside_the_lines(
-    editor: Editor, suite: Path
-) -> None:
+async def test_a_click_on_the_lens_ends_in_scores_beside_the_lines(editor: Editor, suite: Path) -> None:
     uri = editor.open(suite)
     command = lens(await editor.lenses(uri), 0)
     assert command.title == "▶ Run suite"
@@ -132,9 +130,7 @@ async def test_a_click_on_the_lens_of_the_suite_ends_in_scores_beside_the_lines(
     assert hints[13] == "✓"
 
 
-async def test_the_id_of_a_lens_runs_and_its_own_results_are_shown_beside_newer_ones(
-    editor: Editor, suite: Path
-) -> None:
+async def test_the_id_of_a_lens_runs_and_shows_its_own_results(editor: Editor, suite: Path) -> None:
     uri = editor.open(suite)
     command = lens(await editor.lenses(uri), 9)
     assert list(command.arguments or ()) == [{"id": f"{suite.as_posix()}::::long_enough"}]
@@ -264,21 +260,6 @@ async def test_a_killed_engine_ends_the_run_and_the_next_one_works(hanging_suite
         assert "did not finish" in editor.messages[0].message
 
 
-async def test_nothing_runs_in_an_untrusted_workspace(suite: Path) -> None:
-    async with editing(suite.parent, options={"trusted": False}) as editor:
-        with pytest.raises(JsonRpcException, match="untrusted"):
-            await editor.command("waza.run", {"suite": str(suite)})
-        assert family(editor) == []
-
-
-async def test_opening_and_editing_starts_no_engine(suite: Path) -> None:
-    async with opened(suite, pulls=True) as (editor, uri):
-        await editor.problems(uri)
-        await editor.lenses(uri)
-        await editor.hints(uri)
-        assert family(editor) == []
-
-
 async def test_unsaved_changes_are_told_of_once(suite: Path) -> None:
     async with opened(suite) as (editor, uri):
         editor.insert(uri, 2, 0, 0, "# not saved\n")
@@ -361,9 +342,7 @@ async def test_a_suite_outside_the_folders_runs_after_a_yes(suite: Path, elsewhe
         assert [action.title for action in asked[0].actions or ()] == ["Run", "Cancel"]
 
 
-async def test_a_client_that_confirms_is_asked_so_that_nobody_overlooks_it(
-    suite: Path, elsewhere: Path
-) -> None:
+async def test_a_client_that_confirms_is_asked(suite: Path, elsewhere: Path) -> None:
     async with editing(elsewhere, options={"confirms": True}) as editor:
         asked: list[Any] = []
         answers: Iterator[Any] = iter((None, {"title": "Run"}, "Cancel", "Run"))

@@ -165,9 +165,7 @@ async def test_what_was_started_for_a_run_beside_another_ends_with_it(runs: Runs
     assert engines() == [stays]
 
 
-async def test_more_runs_than_there_may_be_at_once_wait_for_their_turn_and_say_so(
-    one_at_once: tuple[Runs, list[Event]],
-) -> None:
+async def test_too_many_runs_wait_for_their_turn_and_say_so(one_at_once: tuple[Runs, list[Event]]) -> None:
     runs, told = one_at_once
     first = asyncio.create_task(runs.run(suite("waits"), ignore))
     await until(lambda: runs.active and runs.active[0].run_id)
@@ -183,9 +181,7 @@ async def test_more_runs_than_there_may_be_at_once_wait_for_their_turn_and_say_s
     assert (await second).status == "completed"
 
 
-async def test_a_run_that_waits_for_its_turn_is_cancelled_without_an_engine(
-    one_at_once: tuple[Runs, list[Event]],
-) -> None:
+async def test_a_waiting_run_is_cancelled_without_an_engine(one_at_once: tuple[Runs, list[Event]]) -> None:
     runs, _ = one_at_once
     first = asyncio.create_task(runs.run(suite("waits"), ignore))
     await until(lambda: runs.active and runs.active[0].run_id)
@@ -201,9 +197,7 @@ async def test_a_run_that_waits_for_its_turn_is_cancelled_without_an_engine(
     assert (await third).status == "completed"
 
 
-async def test_who_joins_a_run_hears_it_with_a_token_of_his_own(
-    one_at_once: tuple[Runs, list[Event]],
-) -> None:
+async def test_who_joins_a_run_hears_it_with_an_own_token(one_at_once: tuple[Runs, list[Event]]) -> None:
     runs, told = one_at_once
     first = asyncio.create_task(runs.run(suite("waits"), ignore, token="first"))
     await until(lambda: told)

@@ -77,16 +77,12 @@ async def test_a_grader_that_was_edited_since_is_not_marked(editor: Editor, suit
     assert weak(await editor.pushed(uri, 2)) == []
 
 
-async def test_a_pattern_that_matches_everything_is_marked_as_it_is_typed(
-    editor: Editor, suite: Path
-) -> None:
+async def test_a_pattern_that_matches_everything_is_marked(editor: Editor, suite: Path) -> None:
     uri = editor.open(suite, SUITE.replace("contains:", "regex_match:").replace("- healthy", "- '.*'"))
     assert weak(await editor.problems(uri)) == [(14, "weak-grader")]
 
 
-async def test_a_weak_list_of_what_a_task_expects_is_marked_where_it_stands(
-    editor: Editor, suite: Path
-) -> None:
+async def test_a_weak_list_of_expectations_is_marked(editor: Editor, suite: Path) -> None:
     task = suite.parent / "tasks" / "one.yaml"
     task.write_text(EXPECTING, "utf-8")
     uri = editor.open(task)
@@ -108,9 +104,7 @@ async def test_a_weak_list_of_what_a_task_expects_is_marked_where_it_stands(
     assert weak(await editor.pushed(uri, 2)) == [(8, "weak-grader")]
 
 
-async def test_a_text_that_decides_nothing_is_marked_in_an_inline_task(
-    editor: Editor, own_folder: Path
-) -> None:
+async def test_a_text_that_decides_nothing_is_marked(editor: Editor, own_folder: Path) -> None:
     inline = f"{{id: one, name: one, inputs: {{prompt: Say hello}}, expected: {EXPECTED}}}"
     text = SUITE.replace('["tasks/*.yaml"]', f"\n  - {inline}")
     path = write_suite(own_folder, text)
@@ -124,9 +118,7 @@ async def test_a_text_that_decides_nothing_is_marked_in_an_inline_task(
     assert "so it decides nothing" in mark.message
 
 
-async def test_a_grader_that_fails_on_a_reference_is_marked_and_says_so_on_hover(
-    editor: Editor, suite: Path
-) -> None:
+async def test_a_grader_that_fails_on_a_reference_is_marked(editor: Editor, suite: Path) -> None:
     task = suite.parent / "tasks" / "one.yaml"
     task.write_text(f"{TASK}reference: All is well.\n", "utf-8")
     uri = editor.open(suite)

@@ -129,9 +129,7 @@ def test_work_that_was_restarted_often_runs_to_its_end() -> None:
     assert len(begun) == MOST_RESTARTS + 1
 
 
-def test_work_that_changes_stop_again_and_again_ends_when_they_have_waited_long_enough(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_work_that_changes_stop_ends_when_they_have_waited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "WAIT_SECONDS", 0.001)
     server = Server()
     begun: list[int] = []

@@ -92,21 +92,8 @@ async def test_what_was_repaired_on_the_disk_is_told(suite: Path, tmp_path: Path
         assert "no-matching-tasks" in after[uri_of(suite)][1]
 
 
-async def test_suites_beside_the_skills_of_agents_are_told_of(tmp_path: Path) -> None:
-    beside = [
-        write_suite(tmp_path / place, MISSPELT) for place in (".apm/skills/a", ".agents/skills/b/evals")
-    ]
-    for place in (".claude/worktrees/c", "venv/lib/d", ".git/e"):
-        write_suite(tmp_path / place, MISSPELT)
-    (tmp_path / "venv" / "pyvenv.cfg").touch()
-    async with editing(tmp_path, pulls=True) as editor:
-        assert set(await asked(editor)) == {uri_of(path) for path in beside}
-
-
 @pytest.mark.parametrize("name", ["eval.yaml", "%65val.yaml"])
-async def test_nothing_is_told_of_a_file_that_is_open_however_it_is_spelled_and_whatever_it_says(
-    suite: Path, tmp_path: Path, name: str
-) -> None:
+async def test_nothing_is_told_of_an_open_file_by_any_name(suite: Path, tmp_path: Path, name: str) -> None:
     async with editing(tmp_path, pulls=True) as editor:
         told = {uri: result for uri, (result, _) in (await asked(editor)).items()}
         uri = f"{uri_of(suite.parent)}/{name}"
@@ -150,3 +137,66 @@ def test_suites_are_diagnosed_some_at_a_time(tmp_path: Path, monkeypatch: pytest
     assert moments > 3
     assert len(found.reports({})) == 3
     assert found.judge_some()
+
+
+def far_suite(folder: Path, glob: str = "../tasks/*.yaml") -> Path:
+    path = folder / "eval.yaml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(SUITE.replace("tasks/*.yaml", glob))
+    return path
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Path:
+    folder = tmp_path / "tasks"
+    folder.mkdir()
+    (folder / "b.yaml").write_text(TASK)
+    path = folder / "a.yaml"
+    path.write_text(TASK)
+    return path
+
+
+def codes(editor: Editor, uri: str) -> list[str]:
+    return [str(each.code) for each in editor.diagnostics.get(uri, ())]
+
+
+def told(editor: Editor, path: Path) -> None:
+    editor.changed(path, kind=types.FileChangeType.Created)
+
+
+async def test_what_is_shown_of_an_open_task_is_made_good(task: Path, tmp_path: Path) -> None:
+    far_suite(tmp_path / "one")
+    async with editing(tmp_path) as editor:
+        uri = editor.open(task, TASK)
+        await editor.until(lambda: "duplicate-task-id" in codes(editor, uri))
+        assert editor.diagnostics[uri][0].related_information
+        assert await editor.lenses(uri)
+
+
+async def test_a_client_that_asks_is_told_to_ask_again(task: Path, tmp_path: Path) -> None:
+    far_suite(tmp_path / "one")
+    async with editing(tmp_path, pulls=True) as editor:
+        uri = editor.open(task, TASK)
+        await editor.pull(uri)
+        await editor.until(lambda: editor.diagnostic_refresh_count)
+        assert "duplicate-task-id" in [each.code for each in await editor.problems(uri)]
+
+
+async def test_a_suite_that_is_made_while_the_task_is_open_is_known(task: Path, tmp_path: Path) -> None:
+    async with editing(tmp_path) as editor:
+        uri = editor.open(task, TASK)
+        await editor.problems(uri)
+        assert "duplicate-task-id" not in codes(editor, uri)
+        told(editor, far_suite(tmp_path / "deep" / "one", "../../tasks/*.yaml"))
+        await editor.until(lambda: "duplicate-task-id" in codes(editor, uri))
+
+
+async def test_closed_tasks_follow_their_suite_elsewhere(task: Path, tmp_path: Path) -> None:
+    suite = far_suite(tmp_path / "deep" / "one", "../../tasks/*.yaml")
+    async with editing(tmp_path, pulls=True) as editor:
+        first = await asked(editor)
+        assert first[uri_of(task)][1] == ["duplicate-task-id"]
+        suite.write_text(SUITE.replace("tasks/*.yaml", "../../tasks/b.yaml"))
+        told(editor, suite)
+        again = await asked(editor, {uri: result for uri, (result, _) in first.items()})
+        assert again[uri_of(task)] == ("clean", [])

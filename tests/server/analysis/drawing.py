@@ -1,6 +1,8 @@
 """Drawing the problems of a small document, for the tests of rules."""
 
-from tests.server.project.files import workspace_with
+from pathlib import Path
+
+from tests.server.project.files import opened, put, workspace_with
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.features.annotated_source import annotate_source, carets_of
@@ -27,6 +29,12 @@ def graders(text: str) -> str:
 
 def problems(text: str, kind: DocumentKind = "task") -> tuple[Problem, ...]:
     return diagnose(Document("untitled:test", 0, text, kind), workspace_with())
+
+
+def problems_in(folder: Path, name: str, text: str, kind: DocumentKind) -> tuple[Problem, ...]:
+    """Write and open a file of a workspace; return its problems."""
+    document = opened(put(folder, name, text), kind)
+    return diagnose(document, workspace_with(document, roots=(folder,)))
 
 
 def marked(text: str, kind: DocumentKind = "task") -> list[tuple[str, str]]:

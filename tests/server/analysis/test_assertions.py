@@ -58,21 +58,21 @@ def test_an_import_of_re_is_deleted_with_its_line() -> None:
     assert fixed(text, "assertion-statement") == grader("        - re.search('x', output)\n")
 
 
-def test_a_name_bound_by_an_earlier_assertion_of_the_grader_is_known() -> None:
-    assert marked(grader("        - (n := len(output)) > 3\n        - n < 100\n")) == []
+BOUND = "        - (n := len(output)) > 3\n"
 
 
-def test_a_name_bound_by_a_later_assertion_is_not_known() -> None:
-    text = grader("        - n < 100\n        - (n := len(output)) > 3\n")
-    assert marked(text) == [("assertion-unknown-name", "n")]
-
-
-def test_javascript_graders_are_left_alone() -> None:
-    assert marked(grader("        - output.length > 1 && true\n", "      language: javascript\n")) == []
-
-
-def test_a_boolean_in_the_list_is_the_text_that_python_reads() -> None:
-    assert marked(grader("        - true\n")) == [("assertion-javascript", "true")]
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (grader(f"{BOUND}        - n < 100\n"), []),
+        (grader(f"        - n < 100\n{BOUND}"), [("assertion-unknown-name", "n")]),
+        (grader("        - output.length > 1 && true\n", "      language: javascript\n"), []),
+        (grader("        - true\n"), [("assertion-javascript", "true")]),
+    ],
+    ids=["a name of an earlier assertion", "of a later one", "JavaScript", "a boolean is text for Python"],
+)
+def test_an_assertion_is_read_with_those_before_it(text: str, found: list[tuple[str, str]]) -> None:
+    assert marked(text) == found
 
 
 def test_a_comprehension_says_which_python_it_needs() -> None:

@@ -9,8 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.corpus.fixes import corpus_workspace, mutants
+from tests.shared_corpus import needs_corpus
 from waza_language_server.analysis.codes import CODES, GROUPS
 from waza_language_server.analysis.codes.code import Code
+from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rules import RULES
 from waza_language_server.diagnostics_page import diagnostics_page, problems_of
 from waza_language_server.documentation import diagnostic_page
@@ -67,3 +71,37 @@ def test_the_first_fix_repairs_the_example_or_a_reason_says_why_there_is_none(en
         assert not fixes
     else:
         assert apply(entry.example, fixes[0].edits) == entry.fixed
+
+
+QUOTED = re.compile(r"`[^`]*`")
+PYTHON = re.compile(
+    r"\b(None|NoneType|True|False|str|int|bool|tuple|NaN|traceback|exception|object at)\b|\['|\w+Error\b"
+)
+EMPTY = re.compile(r"detected at line|something is missing|move this value or delete it", re.IGNORECASE)
+
+
+def faults_of(problem: Problem) -> list[str]:
+    """Return what a person would stumble over in a message and in the titles of its fixes."""
+    texts = [problem.message, *(fix.title for fix in problem.fixes)]
+    found = [text for text in texts if EMPTY.search(text) or not text.strip()]
+    if not problem.code.startswith("assertion-"):
+        # What is quoted is the author's; assertions are Python.
+        found += [text for text in texts if PYTHON.search(QUOTED.sub("", text))]
+    return found + [text for text in [problem.message] if text[-1:] not in {".", "?", "!"}]
+
+
+@pytest.mark.parametrize("entry", CODES.values(), ids=lambda entry: entry.code)
+def test_the_messages_of_the_examples_are_for_people(entry: Code) -> None:
+    assert [fault for problem in problems_of(entry, entry.example) for fault in faults_of(problem)] == []
+
+
+@needs_corpus
+def test_the_messages_for_files_with_typos_are_for_people() -> None:
+    workspace = corpus_workspace()
+    faults = {
+        fault
+        for document in mutants(300, 5, workspace)
+        for problem in diagnose(document, workspace)
+        for fault in faults_of(problem)
+    }
+    assert faults == set()

@@ -31,9 +31,7 @@ TYPOS: dict[str, tuple[str, str, str, DocumentKind]] = {
 
 
 @pytest.mark.parametrize(("text", "line", "moved", "kind"), TYPOS.values(), ids=TYPOS)
-def test_a_line_at_another_column_is_all_that_is_reported(
-    text: str, line: str, moved: str, kind: DocumentKind
-) -> None:
+def test_a_line_at_another_column_is_all(text: str, line: str, moved: str, kind: DocumentKind) -> None:
     changed = text.replace(line, moved, 1)
     code = "misplaced-key" if "prompt" in line else "yaml-indentation"
     known = [problem.code for problem in problems(text, kind)]

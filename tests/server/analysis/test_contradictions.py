@@ -53,9 +53,7 @@ def test_what_an_answer_can_do_is_left_alone(text: str) -> None:
         ("gt: 5, lte: 5", "5", None),
     ],
 )
-def test_bounds_of_an_argument_that_hold_no_number_are_marked(
-    bounds: str, characters: str, fixed_to: str | None
-) -> None:
+def test_bounds_that_hold_no_number_are_marked(bounds: str, characters: str, fixed_to: str | None) -> None:
     text = grader("tool_calls", f"{{expect: [{{tool: a, args: {{n: {{range: {{{bounds}}}}}}}}}]}}")
     assert marked(text) == [("bounds-reversed", characters)]
     assert not fixed_to or fixed(text, "bounds-reversed") == text.replace(bounds, fixed_to)

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.analysis.drawing import fixed, problems
-from tests.server.project.files import opened, put, workspace_with
-from waza_language_server.analysis.diagnose import diagnose
+from tests.server.analysis.drawing import fixed, problems, problems_in
+from tests.server.project.files import put
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.project.document import DocumentKind
 from waza_language_server.syntax.tried_edits import apply
@@ -39,8 +38,7 @@ def marked(text: str, kind: DocumentKind = "evals_json") -> list[tuple[str, str,
 def found_in(folder: Path, text: str) -> tuple[Problem, ...]:
     """Return the problems of a file in the ``evals`` folder of a skill."""
     put(folder, "csv/SKILL.md", SKILL)
-    document = opened(put(folder, "csv/evals/evals.json", text), "evals_json")
-    return diagnose(document, workspace_with(document, roots=(folder,)))
+    return problems_in(folder, "csv/evals/evals.json", text, "evals_json")
 
 
 @pytest.mark.parametrize(

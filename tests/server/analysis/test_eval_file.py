@@ -1,4 +1,6 @@
-"""What an eval file as a whole shows: rows that run backwards, mock servers of one name."""
+"""What an eval file as a whole shows: rows that run backwards, mock servers of one name, its version."""
+
+import pytest
 
 from tests.server.analysis.drawing import EVAL, drawn, fixed, problems
 
@@ -19,9 +21,9 @@ range: [10, 2]
     assert problems(fixed(text, "bounds-reversed", "eval"), "eval") == ()
 
 
-def test_rows_that_are_fine() -> None:
-    assert problems(ROWS + "range: [3, 3]\n", "eval") == ()
-    assert problems(ROWS + "range: [0, 0]\n", "eval") == ()
+@pytest.mark.parametrize("rows", ["[3, 3]", "[0, 0]"])
+def test_rows_that_are_fine(rows: str) -> None:
+    assert problems(f"{ROWS}range: {rows}\n", "eval") == ()
 
 
 def test_a_grader_may_be_advisory_and_a_task_may_fail_in_some_trials() -> None:
@@ -36,14 +38,7 @@ def test_a_grader_may_be_advisory_and_a_task_may_fail_in_some_trials() -> None:
     ]
 
 
-def test_a_metric_that_nothing_computes() -> None:
-    text = EVAL + "metrics:\n- {name: trigger_acuracy, threshold: 0.8}\n- {name: pass@k}\n"
-    (problem,) = (found for found in problems(text, "eval") if found.code == "unknown-metric")
-    assert (problem.severity, problem.message) == (
-        "warning",
-        "The metric `trigger_acuracy` is not computed; did you mean `trigger_accuracy`?",
-    )
-    assert "name: trigger_accuracy," in fixed(text, "unknown-metric", "eval")
+def test_a_metric_that_nothing_computes_and_that_is_like_none_is_information() -> None:
     other = EVAL + "metrics:\n- {name: response_quality}\n"
     (problem,) = (found for found in problems(other, "eval") if found.code == "unknown-metric")
     assert problem.severity == "information"
@@ -57,3 +52,32 @@ def test_two_mock_servers_of_one_name() -> None:
     text = EVAL + "mcp_mocks:\n  - {name: a, fixtures: x}\n  - {name: a, fixtures: y}\n"
     (problem,) = problems(text, "eval")
     assert (problem.code, text[problem.span.start : problem.span.end]) == ("duplicate-mock-name", "a")
+
+
+SCENARIO = EVAL.replace("skill: demo\n", 'scenario: inventory\nschemaVersion: "2.0"\n')
+
+
+def test_a_newer_version_is_one_mark_and_its_unknown_keys_are_hints() -> None:
+    text = 'schemaVersion: "1.99"\n' + EVAL + "novelty: 1\ngraders:\n"
+    text += "  - {type: text, name: a, config: {contains: [x], invented: 1}}\n"
+    found = [(each.code, each.severity) for each in problems(text, "eval")]
+    assert found == [("newer-format", "information"), ("unknown-key", "hint"), ("unknown-key", "hint")]
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.3", "1.5"])
+def test_a_known_version_is_not_marked_and_its_unknown_keys_are_warnings(version: str) -> None:
+    found = [
+        (each.code, each.severity) for each in problems(f'schemaVersion: "{version}"\n{EVAL}a: 1\n', "eval")
+    ]
+    assert found == [("unknown-key", "warning")]
+
+
+def test_a_suite_of_a_scenario_needs_no_skill() -> None:
+    assert "scenario" in SCENARIO
+    assert problems(SCENARIO, "eval") == ()
+
+
+def test_a_scenario_in_an_older_version() -> None:
+    assert "conflicting-keys: `scenario` needs `schemaVersion" in drawn(
+        SCENARIO.replace('"2.0"', '"1.5"'), "eval"
+    )

@@ -1,17 +1,23 @@
-"""A fix is validator on the whole document."""
+"""A fix is validated on the whole document; the makers of fixes are named after their codes."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.server.analysis.drawing import TASK, problems
 from tests.server.project.files import opened, put, workspace_with
+from waza_language_server.analysis import fixes
+from waza_language_server.analysis.codes import CODES
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.fix_validation import FixValidator
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import FileView
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
-from waza_language_server.text.edit import Edit
+from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
 
@@ -38,7 +44,7 @@ def test_suppressed_problems_do_not_prevent_a_fix(head: str, comment: str) -> No
 def test_a_path_that_leads_nowhere_is_no_repair_of_a_grader_without_one(tmp_path: Path) -> None:
     text = f"{EVAL}graders:\n- type: trigger\n  name: a\n  config: {{mode: positive}}\n"
     document = opened(put(tmp_path, "eval.yaml", text), "eval")
-    workspace = Workspace(Project((tmp_path,)), default_catalog()).with_document(document)
+    workspace = workspace_with(document, roots=(tmp_path,))
     problems = diagnose(document, workspace)
     missing = next(problem for problem in problems if problem.code == "missing-key" and problem.fixes)
     validator = FixValidator(document, workspace, problems)
@@ -58,7 +64,7 @@ def test_what_other_files_say_of_a_touched_grader_is_known(tmp_path: Path, added
     text = f"{EVAL}graders:\n- name: g\n  type: text\n  config: {{contains: [a]}}\n- name: h\n  type: text\n"
     text += "  config: {contains: [b]}\n"
     document = opened(put(tmp_path, "eval.yaml", text), "eval")
-    workspace = Workspace(Project((tmp_path,)), default_catalog()).with_document(document)
+    workspace = workspace_with(document, roots=(tmp_path,))
     start, end = text.index("type:"), text.index("- name: h") - 1
     problems = diagnose(document, workspace)
     validator = FixValidator(document, workspace, problems)
@@ -91,3 +97,21 @@ def test_a_misspelt_block_gets_its_key_whatever_else_is_wrong_in_it() -> None:
     [fix] = problem.fixes
     assert validator.repairs([(problem, fix)], may_reveal=True)
     assert not validator.repairs([(problem, fix)])
+
+
+def test_every_module_is_named_after_a_code() -> None:
+    assert fixes.codes() <= set(CODES)
+    assert all(callable(fixes.maker_of(code)) for code in fixes.codes())
+
+
+def test_a_maker_that_fails_adds_no_fix(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(view: FileView, problem: Problem) -> Iterator[Fix]:
+        raise ValueError(problem.code)
+
+    def maker_of(code: str) -> object:
+        del code
+        return failing
+
+    monkeypatch.setattr(fixes, "maker_of", maker_of)
+    [problem] = problems(f"{TASK}name: U\n")
+    assert (problem.code, problem.fixes) == ("duplicate-key", ())

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.analysis.drawing import EVAL, TASK
+from tests.server.analysis.drawing import EVAL, TASK, problems_in
 from tests.server.project.files import opened, put, workspace_with
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.problem import Problem
@@ -17,8 +17,7 @@ GOOD = "export const grade = () => ({ pass: true, score: 1 })\n"
 def problems(folder: Path, config: str, kind: str = "inline") -> list[Problem]:
     put(folder, "tasks/t.yaml", TASK)
     text = f"{EVAL}graders:\n  - {{type: {kind}, name: c, config: {{{config}}}}}\n"
-    document = opened(put(folder, "eval.yaml", text), "eval")
-    found = diagnose(document, workspace_with(document, roots=(folder,)))
+    found = problems_in(folder, "eval.yaml", text, "eval")
     return [problem for problem in found if problem.code == "grader-file"]
 
 
@@ -162,8 +161,7 @@ def test_nothing_is_said_about_files_that_a_hook_may_write(tmp_path: Path) -> No
         f"{EVAL}hooks:\n  before_run: [{{command: make}}]\n"
         "graders:\n  - {type: inline, name: c, config: {grader: check.js}}\n"
     )
-    document = opened(put(tmp_path, "eval.yaml", text), "eval")
-    found = diagnose(document, workspace_with(document, roots=(tmp_path,)))
+    found = problems_in(tmp_path, "eval.yaml", text, "eval")
     assert "grader-file" not in [problem.code for problem in found]
 
 

@@ -30,14 +30,14 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def _found(folder: Path, text: str = SUITE) -> list[Problem]:
+def _found(folder: Path, text: str = SUITE) -> tuple[Problem, ...]:
     document = opened(put(folder, "eval.yaml", text), "eval")
-    return list(diagnose(document, workspace_with(document)))
+    return diagnose(document, workspace_with(document))
 
 
-def test_a_locked_package_is_fine(tmp_path: Path, package: Path) -> None:
-    assert package.is_dir()
-    assert _found(tmp_path) == []
+@pytest.mark.usefixtures("package")
+def test_a_locked_package_is_fine(tmp_path: Path) -> None:
+    assert _found(tmp_path) == ()
 
 
 def test_an_altered_package_is_one_error_at_its_reference(tmp_path: Path, package: Path) -> None:
@@ -48,15 +48,15 @@ def test_an_altered_package_is_one_error_at_its_reference(tmp_path: Path, packag
     assert "is not what `waza.lock` has locked" in problem.message
 
 
-def test_a_missing_lock_says_what_to_run(tmp_path: Path, package: Path) -> None:
-    assert package.is_dir()
+@pytest.mark.usefixtures("package")
+def test_a_missing_lock_says_what_to_run(tmp_path: Path) -> None:
     (tmp_path / "waza.lock").unlink()
     (problem,) = _found(tmp_path)
     assert problem.message.startswith("`waza.lock` is missing or empty beside the eval file; run `waza get")
 
 
-def test_another_type_than_that_of_the_package_is_reported(tmp_path: Path, package: Path) -> None:
-    assert package.is_dir()
+@pytest.mark.usefixtures("package")
+def test_another_type_than_that_of_the_package_is_reported(tmp_path: Path) -> None:
     (problem,) = _found(tmp_path, SUITE.replace("    name:", "    type: json_schema\n    name:"))
     assert "of type `text`, not `json_schema`" in problem.message
 
@@ -70,7 +70,7 @@ def test_a_package_must_not_run_programs(tmp_path: Path, package: Path) -> None:
 def test_assertions_of_a_package_start_no_program(tmp_path: Path, package: Path) -> None:
     _write(tmp_path, package, "type: code\nconfig: {assertions: ['len(output) > 3']}\n")
     in_python = SUITE.replace("not_contains: [no]", "assertions: ['len(output) > 4']")
-    assert _found(tmp_path, in_python) == []
+    assert _found(tmp_path, in_python) == ()
     (problem,) = _found(tmp_path, SUITE.replace("not_contains: [no]", "language: javascript"))
     assert "assertions in JavaScript, for which a program is started" in problem.message
     _write(tmp_path, package, "type: code\nconfig: {assertions: ['output'], language: javascript}\n")
@@ -84,8 +84,8 @@ def _write(folder: Path, package: Path, text: str) -> None:
     lock.write_text(pinned, "utf-8")
 
 
-def test_an_unknown_key_beside_a_reference_is_reported(tmp_path: Path, package: Path) -> None:
-    assert package.is_dir()
+@pytest.mark.usefixtures("package")
+def test_an_unknown_key_beside_a_reference_is_reported(tmp_path: Path) -> None:
     assert [each.code for each in _found(tmp_path, SUITE + "    extra: 1\n")] == ["unknown-key"]
 
 
@@ -94,8 +94,8 @@ def test_a_reference_in_a_task_is_reported() -> None:
     assert [(each.code, each.severity) for each in found] == [("grader-package", "error")]
 
 
-def test_hover_says_since_when_a_reference_holds(tmp_path: Path, package: Path) -> None:
-    assert package.is_dir()
+@pytest.mark.usefixtures("package")
+def test_hover_says_since_when_a_reference_holds(tmp_path: Path) -> None:
     document = opened(put(tmp_path, "eval.yaml", SUITE), "eval")
     shown = hover(document, workspace_with(document), SUITE.index("ref:") + 1, documentation="")
     assert shown is not None

@@ -1,4 +1,4 @@
-"""Keys that are not there or have no value."""
+"""Keys that are not there, have no value, or have no effect beside others."""
 
 import pytest
 
@@ -88,3 +88,19 @@ def test_a_recommended_key_without_a_value(written: str) -> None:
 
 def test_an_empty_text_for_a_recommended_key_is_a_value() -> None:
     assert problems(TASK.replace("name: T", 'name: ""')) == ()
+
+
+JUDGE = "  - type: prompt\n    name: a\n    config:\n"
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        "      rubric: Rate it\n      threshold: 0.5\n",
+        "      rubric: Rate it\n      prompt: ''\n      threshold: 0.5\n",
+        "      rubric: Rate it\n      continue_session: true\n      threshold: 0.5\n",
+        "      prompt: Is it good?\n      threshold:\n",
+    ],
+)
+def test_a_rating_form_is_as_it_should_be(config: str) -> None:
+    assert problems(graders(JUDGE + config)) == ()

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.server.analysis.drawing import EVAL, TASK, graders
-from tests.server.project.files import opened, put, workspace_with
+from tests.server.analysis.drawing import EVAL, TASK, graders, problems_in
+from tests.server.project.files import put
 from waza_engine.spec.executors import EXECUTORS
-from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.document import DocumentKind
 from waza_language_server.syntax.tried_edits import apply
 
@@ -20,8 +19,7 @@ CODES = ("missing-file", "path-not-portable", "missing-program", "skill-not-foun
 def reported(folder: Path, name: str, text: str) -> list[tuple[str, str]]:
     """Return the codes and the underlined words of a file of the suite in this folder."""
     kind: DocumentKind = "eval" if name.endswith("eval.yaml") else "task"
-    document = opened(put(folder, name, text), kind)
-    found = diagnose(document, workspace_with(document, roots=(folder,)))
+    found = problems_in(folder, name, text, kind)
     return [(each.code, text[each.span.start : each.span.end]) for each in found if each.code in CODES]
 
 
@@ -43,24 +41,45 @@ def test_fixtures_that_are_not_there_are_reported_each(suite: Path) -> None:
     ]
 
 
-def test_files_of_an_inline_task_are_reported(suite: Path) -> None:
-    inline = "tasks:\n  - id: a\n    inputs: {prompt: Go, files: [app.py, gone.py]}\n"
-    assert reported(suite, "eval.yaml", EVAL.replace("tasks: [tasks/*.yaml]\n", inline)) == [
-        ("missing-file", "gone.py")
-    ]
+PROGRAMS = (
+    "  - {type: program, name: a, config: {command: no-such-program, args: [x]}}\n"
+    "  - {type: program, name: b, config: {command: sh, args: ['-c', 'true']}}\n"
+)
+MISSING: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
+    "files of an inline task": (
+        "eval.yaml",
+        EVAL.replace(
+            "tasks: [tasks/*.yaml]\n",
+            "tasks:\n  - id: a\n    inputs: {prompt: Go, files: [app.py, gone.py]}\n",
+        ),
+        [("missing-file", "gone.py")],
+    ),
+    "files in the context directory": (
+        "tasks/t.yaml",
+        f"{TASK}  files: [x.py, app.py]\ncontext_dir: more\n",
+        [("missing-file", "app.py")],
+    ),
+    "a missing context directory, once": (
+        "tasks/t.yaml",
+        f"{TASK}  files: [a.py, b.py]\ncontext_dir: gone\n",
+        [("missing-file", "gone")],
+    ),
+    "a task without a suite": ("../alone/task.yaml", f"{TASK}  files: [gone.py]\n", []),
+    "a program that is not on the path": (
+        "tasks/t.yaml",
+        graders(PROGRAMS),
+        [("missing-program", "no-such-program")],
+    ),
+    "skills of an executor without any": ("eval.yaml", EVAL, []),
+}
 
 
-def test_files_are_looked_for_in_the_context_directory(suite: Path) -> None:
+@pytest.mark.parametrize(("name", "text", "expected"), MISSING.values(), ids=MISSING)
+def test_what_is_not_there_is_reported(
+    suite: Path, name: str, text: str, expected: list[tuple[str, str]]
+) -> None:
     put(suite, "more/x.py", "")
-    assert reported(suite, "tasks/t.yaml", f"{TASK}  files: [x.py, app.py]\ncontext_dir: more\n") == [
-        ("missing-file", "app.py")
-    ]
-
-
-def test_a_missing_context_directory_is_reported_once(suite: Path) -> None:
-    assert reported(suite, "tasks/t.yaml", f"{TASK}  files: [a.py, b.py]\ncontext_dir: gone\n") == [
-        ("missing-file", "gone")
-    ]
+    assert reported(suite, name, text) == expected
 
 
 def test_prompts_instructions_and_context_fixtures_are_looked_for(suite: Path) -> None:
@@ -84,14 +103,9 @@ def test_nothing_is_reported_of_what_a_hook_may_make(suite: Path) -> None:
     assert reported(suite, "tasks/t.yaml", f"{TASK}  files: [gone.py]\n") == []
 
 
-def test_nothing_is_reported_of_a_task_without_a_suite(tmp_path: Path) -> None:
-    assert reported(tmp_path, "task.yaml", f"{TASK}  files: [gone.py]\n") == []
-
-
 def test_the_similar_fixture_is_offered(suite: Path) -> None:
     text = f"{TASK}  files: [ap.py]\n"
-    document = opened(put(suite, "tasks/t.yaml", text), "task")
-    (problem,) = diagnose(document, workspace_with(document, roots=(suite,)))
+    (problem,) = problems_in(suite, "tasks/t.yaml", text, "task")
     assert [(fix.title, fix.preferred) for fix in problem.fixes] == [("Change to `app.py`", True)]
 
 
@@ -175,8 +189,7 @@ def test_a_snapshot_may_lie_in_the_folder_of_any_task(suite: Path) -> None:
 def test_the_similar_file_beside_is_offered(suite: Path) -> None:
     put(suite, "schemas/answer.json", "{}")
     text = graders("  - {type: json_schema, name: c, config: {schema_file: schemas/anwser.json}}\n")
-    document = opened(put(suite, "tasks/t.yaml", text), "task")
-    (problem,) = diagnose(document, workspace_with(document, roots=(suite,)))
+    (problem,) = problems_in(suite, "tasks/t.yaml", text, "task")
     assert [(fix.title, fix.preferred) for fix in problem.fixes] == [
         ("Change to `schemas/answer.json`", True)
     ]
@@ -202,9 +215,7 @@ def test_a_script_may_lie_in_a_folder_above_the_suite(tmp_path: Path) -> None:
         ("Skills", None),
     ],
 )
-def test_skill_directories_are_looked_for_as_each_engine_does(
-    tmp_path: Path, folder: str, expected: str | None
-) -> None:
+def test_skill_directories_are_found_as_by_a_run(tmp_path: Path, folder: str, expected: str | None) -> None:
     put(tmp_path, "skills/demo/SKILL.md", "---\nname: demo\n---\n")
     put(tmp_path, "evals/demo/own/demo/SKILL.md", "---\nname: demo\n---\n")
     put(tmp_path, "evals/demo/tasks/t.yaml", TASK)
@@ -221,12 +232,6 @@ def test_skill_directories_are_looked_for_as_each_engine_does(
         assert reported(tmp_path, "evals/demo/tasks/t.yaml", task) == []
 
 
-def test_programs_are_looked_for_on_path(suite: Path) -> None:
-    one = "  - {type: program, name: a, config: {command: no-such-program, args: [x]}}\n"
-    other = "  - {type: program, name: b, config: {command: sh, args: ['-c', 'true']}}\n"
-    assert reported(suite, "tasks/t.yaml", graders(one + other)) == [("missing-program", "no-such-program")]
-
-
 @pytest.mark.parametrize(
     ("command", "config"),
     [
@@ -238,8 +243,7 @@ def test_programs_are_looked_for_on_path(suite: Path) -> None:
 def test_a_command_for_a_shell_is_divided(suite: Path, command: str, config: dict[str, object]) -> None:
     put(suite, "a.sh", "")
     text = graders(f"  - type: program\n    name: a\n    config:\n      command: {command}\n")
-    document = opened(put(suite, "tasks/t.yaml", text), "task")
-    [found] = diagnose(document, workspace_with(document, roots=(suite,)))
+    [found] = problems_in(suite, "tasks/t.yaml", text, "task")
     assert (found.code, text[found.span.start : found.span.end]) == ("missing-program", command)
     repaired = yaml.safe_load(apply(text, found.fixes[0].edits))
     assert repaired["graders"][0]["config"] == config
@@ -278,15 +282,6 @@ def test_nothing_is_reported_when_skills_are_switched_off(suite: Path, switch: s
     assert reported(suite, "eval.yaml", AGENT.replace("config:\n", f"config:\n  {switch}\n")) == []
 
 
-def test_a_task_may_bring_its_own_skills(suite: Path) -> None:
-    put(suite, "tasks/own.yaml", f"{TASK}skill_directories: [elsewhere]\n")
-    assert reported(suite, "eval.yaml", AGENT) == []
-
-
-def test_an_executor_without_skills_needs_none(suite: Path) -> None:
-    assert reported(suite, "eval.yaml", EVAL) == []
-
-
 @pytest.mark.parametrize(
     ("skill", "expected"),
     [
@@ -305,8 +300,7 @@ def test_a_typo_for_the_skill_that_a_suite_lies_with_is_reported_whatever_the_ex
     put(tmp_path, "skills/demo-skill-2/SKILL.md", "# no name\n")
     put(tmp_path, f"{suite}/tasks/t.yaml", TASK)
     text = EVAL.replace("skill: demo", f"skill: {skill}")
-    document = opened(put(tmp_path, f"{suite}/eval.yaml", text), "eval")
-    found = diagnose(document, workspace_with(document, roots=(tmp_path,)))
+    found = problems_in(tmp_path, f"{suite}/eval.yaml", text, "eval")
     messages = [(each.message, [fix.preferred for fix in each.fixes]) for each in found if each.code in CODES]
     assert messages == ([] if expected is None else [(expected, [True])])
 
@@ -345,16 +339,18 @@ def test_a_skill_directory_written_upwards_is_looked_for_from_the_eval_file(tmp_
     put(tmp_path, ".git/HEAD", "")
     put(tmp_path, "skills/demo/SKILL.md", "---\nname: demo\ndescription: Does it\n---\n")
     text = AGENT.replace("executor:", "skill_directories: [../../skils]\n  executor:")
-    document = opened(put(tmp_path, "evals/demo/eval.yaml", text), "eval")
     put(tmp_path, "evals/demo/tasks/t.yaml", TASK)
-    workspace = workspace_with(document, roots=(tmp_path,))
     # What is missing is the folder; that no skill is found in it is not said once more.
-    (problem,) = (each for each in diagnose(document, workspace) if each.code in CODES)
+    found = problems_in(tmp_path, "evals/demo/eval.yaml", text, "eval")
+    (problem,) = (each for each in found if each.code in CODES)
     assert text[problem.span.start : problem.span.end] == "../../skils"
     assert problem.message == (
         "There is no folder `../../skils` beside the eval file; its skills are not loaded."
     )
     assert [fix.title for fix in problem.fixes] == ["Change to `../../skills`"]
-    right = opened(put(tmp_path, "evals/demo/eval.yaml", text.replace("skils", "skills")), "eval")
-    found = diagnose(right, workspace_with(right, roots=(tmp_path,)))
-    assert [each for each in found if each.code in CODES] == []
+    assert reported(tmp_path, "evals/demo/eval.yaml", text.replace("skils", "skills")) == []
+
+
+def test_a_task_may_bring_its_own_skills(suite: Path) -> None:
+    put(suite, "tasks/own.yaml", f"{TASK}skill_directories: [elsewhere]\n")
+    assert reported(suite, "eval.yaml", AGENT) == []

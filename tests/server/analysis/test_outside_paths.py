@@ -6,17 +6,15 @@ from pathlib import Path
 import pytest
 
 from tests.engine.outside import touched_below
-from tests.server.analysis.drawing import EVAL, TASK, graders
-from tests.server.project.files import opened, put, workspace_with
-from waza_language_server.analysis.diagnose import diagnose
+from tests.server.analysis.drawing import EVAL, TASK, graders, problems_in
+from tests.server.project.files import put
 from waza_language_server.project.document import DocumentKind
 
 
 def reported(folder: Path, name: str, text: str) -> list[str]:
     """Return the underlined words of a file of the suite in this folder, which is open."""
     kind: DocumentKind = "eval" if name.endswith("eval.yaml") else "task"
-    document = opened(put(folder, name, text), kind)
-    found = diagnose(document, workspace_with(document, roots=(folder,)))
+    found = problems_in(folder, name, text, kind)
     return [text[each.span.start : each.span.end] for each in found if each.code == "outside-repository"]
 
 
@@ -64,12 +62,9 @@ def test_a_path_of_a_grader_is_reported(suite: Path, grader: str) -> None:
     assert found.startswith("../../outside")
 
 
-def test_a_repository_for_the_workspace_is_reported(suite: Path) -> None:
+def test_a_repository_for_the_workspace_and_a_glob_are_reported(suite: Path) -> None:
     repositories = "  repos:\n  - {type: worktree, source: ../../outside, dest: a}\n"
     assert reported(suite, "tasks/t.yaml", f"{TASK}{repositories}") == ["../../outside"]
-
-
-def test_a_glob_is_reported(suite: Path) -> None:
     globs = EVAL.replace("[tasks/*.yaml]", "[tasks/*.yaml, ../../outside/*.yaml]")
     assert reported(suite, "eval.yaml", globs) == ["../../outside/*.yaml"]
 

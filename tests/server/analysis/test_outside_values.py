@@ -1,4 +1,4 @@
-"""What is wrong in long lists outside graders, while one item after the other is edited."""
+"""What is wrong in long lists, while one item after the other is edited."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.server.project.files import workspace_with
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.document import Document
-from waza_language_server.project.index import Project
 from waza_language_server.project.outline import outline
-from waza_language_server.project.workspace import Workspace
-from waza_language_server.schema.catalog import default_catalog
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import DocumentKind
@@ -38,6 +36,15 @@ TASKS = (
     "  - *a\n",
     "  - {{id: b{0}, name: 'T, inputs: {{prompt: do}}}}\n",
 )
+GRADERS = (
+    "  - {{name: a{0}, type: text, confg: {{contains: [x]}}}}\n",
+    "  - - {{name: b, type: txt}}\n    - {{name: c, type: text, wieght: {0}}}\n",
+    "  - name: d\n    type: text\n    config: {{contians: [x], regex_match: ['(']}}\n",
+    "  - {{name: e, type: text, config: {{contains: [x]}}}}\n",
+    "  - {{name: f, type: &t txt}}\n",
+    "  - {{name: g, type: *t, confg: {{}}}}\n",
+    "  - {{name: h, type: text, confg: 'x}}\n",
+)
 METRICS = (
     "  - {{name: m{0}, weight: 0.5, threshold: 0.5}}\n",
     "  - {{name: 12, weight: x}}\n",
@@ -47,7 +54,7 @@ PROMPTS = ("  - {{prompt: do {0}}}\n", "  - {{prompt: yes}}\n", "  - say {0}\n",
 
 
 def reported(document: Document) -> list[tuple[object, ...]]:
-    problems = diagnose(document, Workspace(Project(), default_catalog()))
+    problems = diagnose(document, workspace_with())
     return [
         (
             *(each.code, each.span, each.message, each.severity, each.related, each.tag),
@@ -59,6 +66,10 @@ def reported(document: Document) -> list[tuple[object, ...]]:
 
 def eval_of(rows: Sequence[str]) -> str:
     return f"name: s\nskill: s\n{CONFIG}tasks:\n{''.join(rows)}graders:\n  - {{type: text, name: x}}\n"
+
+
+def graders_of(rows: Sequence[str]) -> str:
+    return f"name: s\ngraders:\n{''.join(rows)}"
 
 
 def metrics_of(rows: Sequence[str]) -> str:
@@ -73,6 +84,7 @@ def prompts_of(rows: Sequence[str]) -> str:
     ("kind", "variants", "text_of", "seed"),
     [
         *[("eval", TASKS, eval_of, seed) for seed in range(3)],
+        ("eval", GRADERS, graders_of, 5),
         ("eval", METRICS, metrics_of, 3),
         ("trigger_tests", PROMPTS, prompts_of, 4),
     ],
@@ -96,3 +108,12 @@ def test_after_any_edits_it_is_what_a_text_says_that_is_just_read(
         fresh = Document("untitled:b", version, text, kind)
         assert reported(document) == reported(fresh), text
         assert outline(document.tree) == outline(fresh.tree), text
+
+
+def test_keys_around_a_grader_do_not_change_its_misplaced_key() -> None:
+    grader = "graders:\n  - {name: a, type: text, config: {contains: [x]}, tasks: [t]}\n"
+    document = Document("untitled:a", 1, grader, "eval")
+    [before] = [each for each in reported(document) if each[0] == "misplaced-key"]
+    later = document.replaced(f"tasks: [u]\n{grader}", 2)
+    [after] = [each for each in reported(later) if each[0] == "misplaced-key"]
+    assert (before[2], reported(later)) == (after[2], reported(Document("untitled:b", 2, later.text, "eval")))

@@ -1,8 +1,9 @@
-"""Regular expressions: invalid ones are errors, those that only Python reads are hints."""
+"""Regular expressions: what cannot be read, what only Python reads, and what is written in another way."""
 
 import pytest
 
-from tests.server.analysis.drawing import fixed, graders, problems
+from tests.server.analysis.drawing import drawn, fixed, graders, problems
+from waza_language_server.analysis.value_rules.vacuous import matches_everything
 from waza_language_server.embedded.regex.patterns import pattern_fault
 from waza_language_server.syntax.tried_edits import apply
 
@@ -99,3 +100,84 @@ def test_flags_that_are_not_closed() -> None:
     assert problem.message == "This regular expression is invalid: `(?i` is not closed; write `(?i)`."
     [fix] = problem.fixes
     assert apply(text, fix.edits) == text.replace("(?i lorem", "(?i)lorem")
+
+
+@pytest.mark.parametrize("pattern", [".*", "(?s).*", "x*", "^", "$", "(b)?", "a|", r"\s*", "(?i).{0,}"])
+def test_a_pattern_that_matches_every_answer_is_known(pattern: str) -> None:
+    assert matches_everything(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [".+", "^$", r"^\s*$", r"\A.{0,80}\z", "deployed", r"\S", r"^[\x20-\x7e\s]*\z", "(?=x)", "(", "[^a]"],
+)
+def test_a_pattern_that_can_fail_is_not(pattern: str) -> None:
+    assert not matches_everything(pattern)
+
+
+def foreign(pattern: str) -> str:
+    return graders(f"  - {{type: text, name: c, config: {{regex_match: ['{pattern}']}}}}\n")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "right"),
+    [
+        ("/deployed to \\w+/i", "(?i)deployed to \\w+"),
+        ("/a\\/b/gm", "(?m)a/b"),
+        ("/ab/g", "ab"),
+        (r"took \\d+ \\w{2}", r"took \d+ \w{2}"),
+    ],
+)
+def test_what_is_meant_is_offered(pattern: str, right: str) -> None:
+    (problem,) = problems(foreign(pattern))
+    assert (problem.code, problem.severity) == ("unlikely-value", "information")
+    assert fixed(foreign(pattern), "unlikely-value") == foreign(right)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["/usr/lib/i", "/api/v1/", "a/b/i", r"C:\\windows", r"\\d", r"\d+\\", "/ab/x"]
+)
+def test_other_patterns_are_left_alone(pattern: str) -> None:
+    assert problems(foreign(pattern)) == ()
+
+
+HEAD = "  - type: text\n    name: a\n    config:\n"
+
+
+def test_match_any_is_said_by_one_pattern() -> None:
+    text = graders(f"{HEAD}      match_any: [done, 'all \\d+ tests']\n")
+    assert drawn(text, fixes=True) == (
+        "\n"
+        "⋯\n"
+        "      match_any: [done, 'all \\d+ tests']\n"
+        "      ^^^^^^^^^ error unknown-key: `config` has no key `match_any`; "
+        "`regex_match: ['(?:done)|(?:all \\d+ tests)']` says it. Without it nothing is checked.\n"
+        "        = fix: Write one pattern in `regex_match`\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "pattern"),
+    [
+        ("match_any: [a, b]", "(?:a)|(?:b)"),
+        ("must_match_any:\n        - a\n        - it's", "(?:a)|(?:it''s)"),
+        ("must_match_any: a|b", "(?:a|b)"),
+        ("contains_any: [a.b, C++]", "(?i)(?:a\\.b)|(?:C\\+\\+)"),
+        ("contains_any: [10, 'x y']", "(?i)(?:10)|(?:x y)"),
+    ],
+)
+def test_the_fix_keeps_the_meaning(written: str, pattern: str) -> None:
+    repaired = fixed(graders(f"{HEAD}      {written}\n      contains: [c]\n"), "unknown-key")
+    assert repaired == graders(f"{HEAD}      regex_match: ['{pattern}']\n      contains: [c]\n")
+    assert problems(repaired) == ()
+
+
+def test_patterns_that_are_there_are_not_written_over() -> None:
+    text = graders(f"{HEAD}      match_any: [a, b]\n      regex_match: [c]\n")
+    (problem,) = problems(text)
+    assert (problem.severity, problem.fixes) == ("warning", ())
+
+
+def test_an_empty_list_has_nothing_to_say() -> None:
+    (problem,) = problems(graders(f"{HEAD}      match_any: []\n      contains: [c]\n"))
+    assert "regex_match: [" not in problem.message

@@ -13,6 +13,7 @@ TWO = graders(
     "  - type: code\n    name: b\n    config:\n      assertions:\n        - output\n"
 )
 TAGS = f"{TASK}tags:\n  - a\n  - b c\n"
+MORE = f"{TASK}tags:\n  - a\n  - b\n  - c\n"
 LONG = TASK.replace("prompt: Go", "prompt: |\n    Go on\n    and end")
 
 
@@ -37,9 +38,12 @@ KINDS: list[tuple[str, str, str, str, DocumentKind]] = [
     ("no dash", TWO.replace("- type: code", "  type: code"), TWO, "yaml-syntax", "task"),
     ("no first dash", TWO.replace("- type: text", "  type: text"), TWO, "yaml-syntax", "task"),
     ("no dash of a text", TAGS.replace("- b c", "b c"), TAGS, "yaml-syntax", "task"),
+    ("no dash of a text in between", MORE.replace("- b", "b"), MORE, "yaml-syntax", "task"),
     ("a tab", EVAL.replace("  model", "\tmodel"), EVAL, "yaml-tab", "eval"),
     ("tabs", TWO.replace("    name: b\n    ", "\t\tname: b\n\t\t"), TWO, "yaml-tab", "task"),
     ("a line at another column", EVAL.replace("  model", "   model"), EVAL, "yaml-indentation", "eval"),
+    ("a line further left", EVAL.replace("  timeout", " timeout"), EVAL, "yaml-indentation", "eval"),
+    ("a key below a number", EVAL.replace("  timeout", "   timeout"), EVAL, "yaml-indentation", "eval"),
     ("an item at another column", moved(TWO, SECOND, 1), TWO, "yaml-indentation", "task"),
     ("the first item at another column", moved(TWO, FIRST + BODY, 1), TWO, "yaml-indentation", "task"),
     ("a body at the dash", moved(TWO, BODY, -2), TWO, "yaml-indentation", "task"),

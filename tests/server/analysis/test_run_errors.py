@@ -34,7 +34,7 @@ def errors(directory: Path, graders: str, task: str = "", before: tuple[str, ...
         ("", "", "eval.yaml, line 1: no grader is left; the last run had `a`."),
     ],
 )
-def test_an_error_that_leaves_a_verdict_without_meaning_is_named(
+def test_what_takes_the_meaning_of_a_verdict_is_named(
     graders: str, task: str, words: str, tmp_path: Path
 ) -> None:
     (found,) = errors(tmp_path, graders, task)

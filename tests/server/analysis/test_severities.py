@@ -106,9 +106,7 @@ def errors(kind: DocumentKind, document: Mapping[str, Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", BASES)
-def test_an_odd_value_is_an_error_where_loading_refuses_it_and_nowhere_else(
-    kind: DocumentKind, tmp_path: Path
-) -> None:
+def test_an_odd_value_is_an_error_where_loading_refuses_it(kind: DocumentKind, tmp_path: Path) -> None:
     assert (refusal(kind, BASES[kind], tmp_path), errors(kind, BASES[kind])) == ("", [])
     different: list[object] = []
     for path in keys_of(kind):
@@ -122,9 +120,7 @@ def test_an_odd_value_is_an_error_where_loading_refuses_it_and_nowhere_else(
 
 @pytest.mark.parametrize("wrong", ["gradesr", "grader", "graderz"])
 @pytest.mark.parametrize("kind", ["eval", "task"])
-def test_a_misspelling_that_takes_the_graders_away_is_an_error_and_refused(
-    kind: DocumentKind, wrong: str, tmp_path: Path
-) -> None:
+def test_a_misspelling_of_graders_is_an_error(kind: DocumentKind, wrong: str, tmp_path: Path) -> None:
     base = {key: value for key, value in BASES[kind].items() if key != "graders"}
     document = {**base, wrong: [GRADER]}
     [message] = errors(kind, document)
@@ -143,9 +139,7 @@ def test_a_misspelling_that_the_run_makes_up_for_is_no_error(wrong: str, tmp_pat
 
 @pytest.mark.parametrize("type_name", ["code", "text", "behavior", "file", "diff"])
 @pytest.mark.parametrize("config", [None, {}])
-def test_a_grader_without_options_is_an_error_in_each_form(
-    type_name: str, config: object, tmp_path: Path
-) -> None:
+def test_a_grader_without_options_is_an_error(type_name: str, config: object, tmp_path: Path) -> None:
     document = {**BASES["eval"], "graders": [{"type": type_name, "name": "g", "config": config}]}
     assert refusal("eval", document, tmp_path)
     assert len(errors("eval", document)) == 1

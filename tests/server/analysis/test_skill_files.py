@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.analysis.drawing import drawn, fixed, problems
-from tests.server.project.files import opened, put
+from tests.server.analysis.drawing import drawn, fixed, problems, problems_in
+from tests.server.project.files import opened, put, workspace_with
 from tests.shared_corpus import SUITES, needs_corpus
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.check import open_document
@@ -91,10 +91,7 @@ def test_frontmatter_without_an_end_is_an_error_and_is_closed_where_it_ends() ->
 
 def test_the_name_is_that_of_the_folder(tmp_path: Path) -> None:
     for folder in ("skills/explainer", "skills/other", "."):
-        path = put(tmp_path, f"{folder}/SKILL.md", GOOD)
-        document = opened(path, "skill")
-        workspace = Workspace(Project([tmp_path]), default_catalog()).with_document(document)
-        found = diagnose(document, workspace)
+        found = problems_in(tmp_path, f"{folder}/SKILL.md", GOOD, "skill")
         if folder != "skills/other":
             assert not found
             continue
@@ -108,7 +105,7 @@ def test_a_skill_is_completed_and_renamed_from_its_own_file(tmp_path: Path) -> N
     path = put(tmp_path, "explainer/SKILL.md", text)
     put(tmp_path, "explainer/evals/eval.yaml", "name: e\nskill: explainer\ntasks: [t.yaml]\nconfig: {}\n")
     document = opened(path, "skill")
-    workspace = Workspace(Project([tmp_path]), default_catalog()).with_document(document)
+    workspace = workspace_with(document, roots=(tmp_path,))
     labels = [item.label for item in complete(document, workspace, text.index("des") + 3).items]
     assert "description" in labels
     assert not complete(document, workspace, len(text)).items

@@ -5,10 +5,26 @@ import pytest
 from tests.server.analysis.drawing import EVAL, TASK, drawn, graders, problems
 from waza_language_server.project.document import DocumentKind
 
+CONTAINS = "config: {contains: [x]}"
+VALID: dict[str, tuple[str, DocumentKind]] = {
+    "a suite": (EVAL, "eval"),
+    "a grader": (graders(f"  - {{type: text, name: a, {CONTAINS}}}\n"), "task"),
+    "merge keys count as written": (
+        graders(f"  - &base\n    type: text\n    name: a\n    {CONTAINS}\n  - <<: *base\n    name: b\n"),
+        "task",
+    ),
+    "an alias has the value of its anchor": (
+        graders(
+            "  - {type: text, name: a, config: &c {contains: [x]}}\n  - {type: text, name: b, config: *c}\n"
+        ),
+        "task",
+    ),
+}
 
-def test_a_valid_suite_has_no_problem() -> None:
-    assert problems(EVAL, "eval") == ()
-    assert problems(graders("  - {type: text, name: a, config: {contains: [done]}}\n")) == ()
+
+@pytest.mark.parametrize(("text", "kind"), VALID.values(), ids=VALID)
+def test_a_valid_file_has_no_problem(text: str, kind: DocumentKind) -> None:
+    assert problems(text, kind) == ()
 
 
 DRAWINGS: dict[str, tuple[str, DocumentKind, str]] = {
@@ -73,35 +89,12 @@ DRAWINGS: dict[str, tuple[str, DocumentKind, str]] = {
                                             = fix: Change to `contains`
 """,  # noqa: E501
     ),
-    "several documents": (
-        TASK + ("---\nid: u\n"),
-        "task",
-        """
-⋯
----
-^^^ error several-documents: A file holds one document; what follows this line is ignored, so move it to a file of its own.
-""",  # noqa: E501
-    ),
 }
 
 
 @pytest.mark.parametrize(("text", "kind", "drawing"), DRAWINGS.values(), ids=DRAWINGS)
 def test_a_mistake_is_one_problem_at_its_characters(text: str, kind: DocumentKind, drawing: str) -> None:
     assert drawn(text, kind, fixes=True) == drawing
-
-
-def test_merge_keys_count_as_written() -> None:
-    text = graders(
-        "  - &base\n    type: text\n    name: a\n    config: {contains: [x]}\n  - <<: *base\n    name: b\n"
-    )
-    assert problems(text) == ()
-
-
-def test_an_alias_has_the_value_of_its_anchor() -> None:
-    text = graders(
-        "  - {type: text, name: a, config: &c {contains: [x]}}\n  - {type: text, name: b, config: *c}\n"
-    )
-    assert problems(text) == ()
 
 
 def test_settings_that_are_all_comments_are_the_defaults() -> None:

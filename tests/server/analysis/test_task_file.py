@@ -4,24 +4,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.analysis.drawing import EVAL, TASK, drawn, problems
-from tests.server.project.files import workspace_with
+from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, problems, problems_in
+from tests.server.project.files import opened, put, workspace_with
 from waza_language_server.analysis.diagnose import diagnose
-from waza_language_server.project.document import Document
-from waza_language_server.project.uris import uri_of
+from waza_language_server.project.document import DocumentKind
 
 CHECKS = "    graders:\n      - {type: text, name: c, config: {contains: [done]}}\n"
 
 
 def codes_beside_suite(folder: Path, text: str, suite: str = EVAL, **others: str) -> list[str]:
-    (folder / "tasks").mkdir(parents=True)
-    (folder / "eval.yaml").write_text(suite, encoding="utf-8")
+    put(folder, "eval.yaml", suite)
     for name, content in others.items():
-        (folder / "tasks" / f"{name}.yaml").write_text(content, encoding="utf-8")
-    path = folder / "tasks" / "task.yaml"
-    path.write_text(text, encoding="utf-8")
-    document = Document(uri_of(path), 0, text, "task")
-    return [problem.code for problem in diagnose(document, workspace_with(document, roots=(folder,)))]
+        put(folder, f"tasks/{name}.yaml", content)
+    return [problem.code for problem in problems_in(folder, "tasks/task.yaml", text, "task")]
 
 
 def test_two_checkpoints_at_one_turn() -> None:
@@ -69,9 +64,29 @@ def test_a_turn_that_comes_or_may_come(inputs: str) -> None:
     assert "turn-never-comes" not in {problem.code for problem in problems(text)}
 
 
-def test_a_relative_path_in_the_prompt_of_a_task_without_files(tmp_path: Path) -> None:
-    text = TASK.replace("Go", "Look at ./src and ../lib")
-    assert codes_beside_suite(tmp_path, text) == ["relative-path-in-prompt"]
+LOOKS = TASK.replace("Go", "Look at ./src and ../lib")
+NO_SUCH = "expected:\n  graders: [nosuch]\n"
+OWN = "graders: [{type: text, name: own, config: {contains: [a]}}]\n"
+BESIDE: dict[str, tuple[str, str, dict[str, str], list[str]]] = {
+    "a relative path of a task without files": (LOOKS, EVAL, {}, ["relative-path-in-prompt"]),
+    "one of a suite that brings files": (
+        LOOKS,
+        EVAL.replace("  model: m\n", "  model: m\n  instruction_files: [AGENTS.md]\n"),
+        {},
+        [],
+    ),
+    "two tasks of one id": (TASK, EVAL, {"other": TASK}, ["duplicate-task-id"]),
+    "an id of another suite": (TASK, EVAL.replace("tasks/*.yaml", "tasks/task.yaml"), {"other": TASK}, []),
+    "a grader of a suite without any": (TASK + NO_SUCH, EVAL, {}, ["unknown-grader-name"]),
+    "a grader that is none of the task's": (TASK + OWN + NO_SUCH, EVAL, {}, ["unknown-grader-name"]),
+}
+
+
+@pytest.mark.parametrize(("text", "suite", "others", "codes"), BESIDE.values(), ids=BESIDE)
+def test_a_task_beside_its_suite(
+    tmp_path: Path, text: str, suite: str, others: dict[str, str], codes: list[str]
+) -> None:
+    assert codes_beside_suite(tmp_path, text, suite, **others) == codes
 
 
 @pytest.mark.parametrize(
@@ -79,26 +94,11 @@ def test_a_relative_path_in_the_prompt_of_a_task_without_files(tmp_path: Path) -
     ["  files: [{path: a.py}]\n", "  context: {fixture: demo}\n", "instruction_files: [AGENTS.md]\n"],
 )
 def test_a_relative_path_in_the_prompt_of_a_task_with_files(tmp_path: Path, extra: str) -> None:
-    text = TASK.replace("Go", "Look at ./src") + extra
-    assert "relative-path-in-prompt" not in codes_beside_suite(tmp_path, text)
-
-
-def test_a_relative_path_in_the_prompt_when_the_suite_brings_files(tmp_path: Path) -> None:
-    suite = EVAL.replace("  model: m\n", "  model: m\n  instruction_files: [AGENTS.md]\n")
-    assert codes_beside_suite(tmp_path, TASK.replace("Go", "Look at ./src"), suite) == []
+    assert "relative-path-in-prompt" not in codes_beside_suite(tmp_path, LOOKS + extra)
 
 
 def test_nothing_is_said_about_a_relative_path_without_a_known_suite() -> None:
     assert problems(TASK.replace("Go", "Look at ./src")) == ()
-
-
-def test_two_tasks_of_one_id(tmp_path: Path) -> None:
-    assert codes_beside_suite(tmp_path, TASK, other=TASK) == ["duplicate-task-id"]
-
-
-def test_tasks_of_two_suites_may_share_an_id(tmp_path: Path) -> None:
-    suite = EVAL.replace("tasks/*.yaml", "tasks/task.yaml")
-    assert codes_beside_suite(tmp_path, TASK, suite, other=TASK) == []
 
 
 def test_expected_may_name_the_graders_of_the_suite_and_of_the_task(tmp_path: Path) -> None:
@@ -108,12 +108,6 @@ def test_expected_may_name_the_graders_of_the_suite_and_of_the_task(tmp_path: Pa
     assert codes_beside_suite(tmp_path / "known", text, suite) == []
     other = text.replace("polite, own", "polite, owm")
     assert codes_beside_suite(tmp_path / "unknown", other, suite) == ["unknown-grader-name"]
-
-
-@pytest.mark.parametrize("own", ["", "graders: [{type: text, name: own, config: {contains: [a]}}]\n"])
-def test_expected_names_no_grader_of_a_suite_without_any(tmp_path: Path, own: str) -> None:
-    text = f"{TASK}{own}expected:\n  graders: [nosuch]\n"
-    assert codes_beside_suite(tmp_path, text, EVAL) == ["unknown-grader-name"]
 
 
 def test_expected_of_a_task_in_the_eval_file_names_a_grader(tmp_path: Path) -> None:
@@ -136,3 +130,96 @@ def test_a_check_of_a_requirement_names_a_grader_of_its_scope(tmp_path: Path) ->
     assert codes_beside_suite(tmp_path / "known", text, suite) == []
     other = text.replace("eval, grader: polite", "eval, grader: own")
     assert codes_beside_suite(tmp_path / "unknown", other, suite) == ["unknown-grader-name"]
+
+
+MODELINE = "# yaml-language-server: $schema=https://raw.example/waza/schemas/{}.schema.json\n"
+
+
+def codes_of_task(folder: Path, tasks: str, text: str = TASK) -> set[str]:
+    put(folder, "tasks/first.yaml", TASK.replace("id: t", "id: f"))
+    put(folder, "eval.yaml", EVAL.replace("[tasks/*.yaml]", tasks))
+    task = opened(put(folder, "tasks/second.yaml", text), "task")
+    return {problem.code for problem in diagnose(task, workspace_with(roots=(folder,)))}
+
+
+def test_a_task_that_the_suite_beside_it_leaves_out_is_marked(tmp_path: Path) -> None:
+    assert "orphan-task" in codes_of_task(tmp_path, "[tasks/first.yaml]")
+
+
+@pytest.mark.parametrize(
+    ("tasks", "text"),
+    [
+        ("[tasks/*.yaml]", TASK),
+        ("[tasks/first.yaml]", TASK + "enabled: false\n"),
+        ("[tasks/second.yaml]", TASK),
+    ],
+)
+def test_a_task_that_runs_or_is_switched_off_is_left_alone(tmp_path: Path, tasks: str, text: str) -> None:
+    assert "orphan-task" not in codes_of_task(tmp_path, tasks, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (MODELINE.format("task") + TASK, "task"),
+        (MODELINE.format("eval") + EVAL, "eval"),
+        (MODELINE.format("my") + TASK, "task"),
+        ("# $schema=eval.schema.json\n" + TASK, "task"),
+    ],
+)
+def test_other_modelines_are_left_alone(text: str, kind: DocumentKind) -> None:
+    assert "wrong-schema" not in {problem.code for problem in problems(text, kind)}
+
+
+MISPLACED = """\
+expected:
+  output_contains: [done]
+  graders:
+    # Says when.
+    - type: text
+      name: a
+      config: {contains: [done]}
+"""
+
+
+def test_whole_graders_under_expected_are_reported() -> None:
+    shown = drawn(TASK + MISPLACED, fixes=True)
+    assert (
+        "  ^^^^^^^ warning misplaced-key: `graders` belongs at the top of the file, not under `expected`, "
+        "where upstream ignores it.\n    = fix: Move to the top of the file\n"
+    ) in shown
+
+
+def test_they_move_with_their_comments() -> None:
+    assert (
+        fixed(TASK + MISPLACED, "misplaced-key")
+        == TASK
+        + """\
+graders:
+  # Says when.
+  - type: text
+    name: a
+    config: {contains: [done]}
+expected:
+  output_contains: [done]
+"""
+    )
+
+
+def test_names_of_the_graders_of_the_suite_are_fine() -> None:
+    assert "misplaced-key" not in drawn(TASK + "expected:\n  graders: [format]\n")
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_graders_under_expected_join_those_that_the_task_has(ending: str) -> None:
+    own = "graders:\n- type: text\n  name: a\n  config: {contains: [x]}\n"
+    misplaced = (
+        "expected:\n    graders:\n        # the second\n        - type: text\n          name: b\n"
+        "          config:\n              contains: [y] # now\n    output_contains: [z]\n"
+    )
+    right = (
+        "# the second\n- type: text\n  name: b\n  config:\n      contains: [y] # now\n"
+        "expected:\n    output_contains: [z]\n"
+    )
+    text, meant = TASK + own + misplaced, TASK + own + right
+    assert fixed(text.replace("\n", ending), "misplaced-key") == meant.replace("\n", ending)

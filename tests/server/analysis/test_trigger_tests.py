@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.analysis.drawing import EVAL, drawn, fixed, problems
-from tests.server.project.files import opened, put, workspace_with
-from waza_language_server.analysis.diagnose import diagnose
+from tests.server.analysis.drawing import EVAL, drawn, fixed, problems, problems_in
+from tests.server.project.files import put
 from waza_language_server.syntax.tried_edits import apply
 
 
@@ -42,8 +41,7 @@ def test_the_skill_is_the_one_that_the_suite_tests(tmp_path: Path, skill: str, i
     put(tmp_path, "eval.yaml", EVAL)
     put(tmp_path, "skills/demos/SKILL.md", "---\nname: demos\ndescription: d\n---\n")
     text = f"skill: {skill}\nshould_trigger_prompts:\n  - prompt: Go\n"
-    document = opened(put(tmp_path, "trigger_tests.yaml", text), "trigger_tests")
-    found = diagnose(document, workspace_with(document, roots=(tmp_path,)))
+    found = problems_in(tmp_path, "trigger_tests.yaml", text, "trigger_tests")
     message = "The suite tests the skill `demo`, and no prompt ever triggers `dmeo`."
     assert [each.message for each in found] == [message][:is_reported]
     assert [fix.title for each in found for fix in each.fixes] == ["Change to `demo`"][:is_reported]
@@ -53,15 +51,11 @@ def test_the_skill_is_the_one_that_the_suite_tests(tmp_path: Path, skill: str, i
 def test_a_missing_skill_is_the_one_of_the_suite(tmp_path: Path, line_break: str) -> None:
     put(tmp_path, "eval.yaml", EVAL.replace("skill: demo", "skill: notes-writer"))
     text = "# which prompts\n\nshould_trigger_prompts:\n  - prompt: a\n".replace("\n", line_break)
-    document = opened(put(tmp_path, "trigger_tests.yaml", text), "trigger_tests")
-    workspace = workspace_with(document, roots=(tmp_path,))
-    [problem] = diagnose(document, workspace)
+    [problem] = problems_in(tmp_path, "trigger_tests.yaml", text, "trigger_tests")
     assert problem.code == "missing-key"
     [fix] = problem.fixes
     assert fix.title == "Insert `skill: notes-writer`"
-    start = document.text.index("should_")
-    expected = f"{document.text[:start]}skill: notes-writer{line_break}{document.text[start:]}"
-    assert apply(document.text, fix.edits) == expected
+    assert apply(text, fix.edits) == text.replace("should_", f"skill: notes-writer{line_break}should_", 1)
 
 
 def test_a_misspelt_skill_is_reported_once() -> None:

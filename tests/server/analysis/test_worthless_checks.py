@@ -4,11 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.analysis.drawing import EVAL, TASK, graders
-from tests.server.project.files import opened, put, workspace_with
-from waza_language_server.analysis.diagnose import diagnose
+from tests.server.analysis.drawing import EVAL, TASK, graders, problems_in
+from tests.server.project.files import put
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.project.document import DocumentKind
 from waza_language_server.syntax.tried_edits import apply
 
 AGENT = EVAL.replace("executor: mock", "executor: copilot-sdk")
@@ -22,9 +20,7 @@ PRINTS = "import json, sys\nok = 'x' in sys.stdin.read()\nprint(json.dumps({'pas
 
 def found(folder: Path, name: str, text: str) -> tuple[Problem, ...]:
     """Return the problems of a file of the suite in this folder that are about worthless checks."""
-    kind: DocumentKind = "eval" if name == "eval.yaml" else "task"
-    document = opened(put(folder, name, text), kind)
-    problems = diagnose(document, workspace_with(document, roots=(folder,)))
+    problems = problems_in(folder, name, text, "eval" if name == "eval.yaml" else "task")
     return tuple(problem for problem in problems if problem.code in CODES)
 
 
@@ -149,8 +145,7 @@ def test_a_line_for_a_shell_is_read_to_its_last_command(suite: Path) -> None:
 
 def test_slashes_are_written_for_backslashes_in_globs(suite: Path) -> None:
     text = AGENT.replace("[tasks/*.yaml]", r"['tasks\*.yaml']")
-    document = opened(put(suite, "eval.yaml", text), "eval")
-    problems = diagnose(document, workspace_with(document, roots=(suite,)))
+    problems = problems_in(suite, "eval.yaml", text, "eval")
     (problem,) = (each for each in problems if each.code == "no-matching-tasks")
     assert "Write `/` between folders" in problem.message
     assert problem.fixes[0].preferred
@@ -159,19 +154,11 @@ def test_slashes_are_written_for_backslashes_in_globs(suite: Path) -> None:
 
 def test_a_merge_key_in_quotes_is_a_key_like_others(suite: Path) -> None:
     text = TASK.replace("id: t\n", "id: t\n'<<': {id: x}\n")
-    document = opened(put(suite, "tasks/t.yaml", text), "task")
-    codes = {
-        (each.code, text[each.span.start : each.span.end])
-        for each in diagnose(document, workspace_with(document, roots=(suite,)))
-    }
-    assert ("unknown-key", "'<<'") in codes
+    found = problems_in(suite, "tasks/t.yaml", text, "task")
+    assert ("unknown-key", "'<<'") in {(each.code, text[each.span.start : each.span.end]) for each in found}
 
 
 def test_a_blank_follow_up_prompt_asks_nothing(suite: Path) -> None:
     text = "id: t\nname: T\ninputs:\n  prompt: Go\n  follow_up_prompts: [on, '', \" \"]\n"
-    document = opened(put(suite, "tasks/t.yaml", text), "task")
-    problems = diagnose(document, workspace_with(document, roots=(suite,)))
-    assert [text[each.span.start : each.span.end] for each in problems if each.code == "empty-prompt"] == [
-        "''",
-        '" "',
-    ]
+    blank = [each for each in problems_in(suite, "tasks/t.yaml", text, "task") if each.code == "empty-prompt"]
+    assert [text[each.span.start : each.span.end] for each in blank] == ["''", '" "']

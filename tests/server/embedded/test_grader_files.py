@@ -88,25 +88,18 @@ def test_what_is_exported_must_be_a_function(source: str) -> None:
 
 
 def test_a_module_is_called_with_one_object() -> None:
-    assert in_module(f"export const grade = (output, hint) => ({GOOD})") == [
-        (
-            "hint",
-            "`grade` is called with one object, so `hint` is undefined; read it from that",
-        )
-    ]
+    message = "`grade` is called with one object, so `hint` is undefined; read it from that"
+    assert in_module(f"export const grade = (output, hint) => ({GOOD})") == [("hint", message)]
     assert in_module(f"export const grade = (given: Map<string, X>, more = 1) => ({GOOD})") == []
 
 
 def test_misspelt_keys_of_the_input() -> None:
     message = "the input of a grader has no key `ouput`; write `output`"
-    assert in_module(f"export const grade = ({{ ouput, hint }}) => ({GOOD})") == [("ouput", message)]
-    assert in_module(f"export const grade = (given) => {{ use(given.ouput); return {GOOD} }}") == [
-        ("ouput", message)
-    ]
-    assert in_program(INPUT + "data['ouput']; data.get('hint'); data.get('expected')") == [
-        ("'ouput'", message)
-    ]
-    assert in_program("import json, sys\njson.loads(sys.stdin.read())['ouput']") == [("'ouput'", message)]
+    for module in (f"({{ ouput, hint }}) => ({GOOD})", f"(given) => {{ use(given.ouput); return {GOOD} }}"):
+        assert in_module(f"export const grade = {module}") == [("ouput", message)]
+    read = "import json, sys\njson.loads(sys.stdin.read())['ouput']"
+    for program in (INPUT + "data['ouput']; data.get('hint'); data.get('expected')", read):
+        assert in_program(program) == [("'ouput'", message)]
 
 
 @pytest.mark.parametrize(
@@ -177,11 +170,8 @@ def test_the_protocol_of_the_grader_decides_about_its_words() -> None:
     assert in_program(source, "auto") == []
     assert in_program(source, "waza-json") == []
     assert [text for text, _ in in_program(source, "harness-json")] == ["'passed'", "'message'"]
-    both = (
-        INPUT
-        + "print(json.dumps({'pass': True, 'passed': True, 'score': 1, 'message': 'm', 'reasoning': 'm'}))"
-    )
-    assert in_program(both) == []
+    both = "{'pass': True, 'passed': True, 'score': 1, 'message': 'm', 'reasoning': 'm'}"
+    assert in_program(f"{INPUT}print(json.dumps({both}))") == []
 
 
 def test_a_python_file_that_only_defines_grade_prints_nothing() -> None:
@@ -206,11 +196,10 @@ def test_no_tool_call_has_the_status_error(call: str) -> None:
     assert in_module(source.replace("(s)", "(x)")) == []
 
 
-def test_status_words_in_python() -> None:
+def test_no_tool_call_has_the_status_success() -> None:
     source = INPUT + "bad = [s for s in data['trajectory'] if s.get('status') == 'success']"
-    assert in_program(source) == [
-        ("'success'", "no tool call has the status `success`; compare it with `completed`")
-    ]
+    message = "no tool call has the status `success`; compare it with `completed`"
+    assert in_program(source) == [("'success'", message)]
     assert in_program(source.replace("== 'success'", "in ('completed', 'success')")) == []
     assert in_program(source.replace("trajectory", "responses")) == []
 

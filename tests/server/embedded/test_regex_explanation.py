@@ -1,8 +1,10 @@
-"""Patterns in words: every word is true of the engine that searches the pattern."""
+"""Patterns in words, true of the engine that searches; slow ones are reported."""
 
 import pytest
 
+from tests.server.analysis.drawing import drawn, graders
 from waza_language_server.embedded.regex.explanation import explained
+from waza_language_server.embedded.regex.patterns import is_catastrophic
 
 PARTS = """\
 **Regular expression** · searched anywhere in the text by RE2
@@ -62,3 +64,46 @@ def test_what_python_cannot_read_of_re2_is_not_guessed() -> None:
 @pytest.mark.parametrize("pattern", ["", "(", "a" * 3_000, "((a" * 200])
 def test_of_what_is_empty_invalid_or_too_long_nothing_is_said(pattern: str) -> None:
     assert explained(pattern) is None
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"(a+)+$",
+        r"^(\w+\s?)*!(?=x)",
+        r"(?<!x)(a*)*b",
+        r"(x|y+)*\d\1",
+        r"(?:(?:a+)+c)",
+        r"(?=(a+)+$)x",
+        r"((a+)?)+$",
+    ],
+)
+def test_a_repeat_of_a_repeat_is_slow_where_something_can_fail_behind_it(pattern: str) -> None:
+    assert is_catastrophic(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"(a+)+",
+        r"(,\w+)*$",
+        r"(\w+,)+$",
+        r"(?=.*a)(?=.*b).*c",
+        r"(ab){2,}$",
+        r"(a{1,3})+$",
+        r"(?:a|b)*c",
+        r"(\d+)\.\1$",
+        r"(?<!not )done$",
+        r"(a",
+    ],
+)
+def test_other_patterns_are_not(pattern: str) -> None:
+    assert not is_catastrophic(pattern)
+
+
+def test_only_what_python_searches_is_marked() -> None:
+    source = graders(
+        "  - type: text\n    name: x\n    config:\n      regex_match:\n"
+        "        - '(a+)+$'\n        - '(?<!x)(a+)+$'\n"
+    )
+    assert drawn(source).count("run time of this pattern") == 1

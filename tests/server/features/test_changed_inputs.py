@@ -11,6 +11,7 @@ from tests.engine.suites import run
 from tests.server.project.files import opened, put, workspace_with
 from waza_engine.results.result_file_names import results_directory
 from waza_language_server.features.scores.inlay_hints import InlayHint, inlay_hints
+from waza_language_server.features.scores.stale_results import stale_results
 from waza_language_server.project.document import DocumentKind
 
 EVAL = """\
@@ -47,14 +48,32 @@ def labels(path: Path, kind: DocumentKind = "eval", *others: tuple[Path, str]) -
     return [hint.label for hint in hints(path, kind, *others)]
 
 
+def stale(suite: Path) -> list[tuple[str, str, bool]]:
+    """Return what a client is told that shows results itself: the id below the suite, words, whether all."""
+    found = stale_results(workspace_with().project, suite)
+    return [(str(each.id).removeprefix(str(suite)), each.words, each.whole) for each in found]
+
+
 def test_nothing_is_stale_right_after_a_run(suite: Path) -> None:
     assert labels(suite) == ["✓ 2/2 tasks", "✓", "✓ 1.00"]
+    assert stale(suite) == []
+
+
+def test_nothing_is_stale_of_a_suite_that_was_never_run(tmp_path: Path) -> None:
+    assert stale(put(tmp_path, "eval.yaml", EVAL)) == []
+
+
+def test_a_new_task_is_fresh_when_it_has_run_by_itself(suite: Path) -> None:
+    put(suite.parent, "tasks/c.yaml", "id: c\nname: c\ninputs: {prompt: hello}\n")
+    run(suite, tasks=("c",))
+    assert stale(suite) == []
 
 
 def test_a_changed_skill_makes_every_score_stale_and_says_how_much_changed(suite: Path) -> None:
     put(suite.parents[1], "SKILL.md", SKILL.replace("Slowly.\n", "Quickly.\nAnd well.\n"))
     assert labels(suite)[::2] == ["✓ 2/2 tasks · stale: SKILL.md +2 −1", "✓ 1.00 · stale: SKILL.md +2 −1"]
     assert labels(suite.parent / "tasks/b.yaml", "task")[0] == "✓ 1.00 · stale: SKILL.md +2 −1"
+    assert stale(suite) == [("", "stale: SKILL.md +2 −1", True)]
 
 
 def test_the_text_of_an_editor_is_what_the_skill_says_now(suite: Path) -> None:
@@ -75,6 +94,7 @@ def test_a_task_file_with_another_name_is_what_it_was(suite: Path) -> None:
     before.rename(today)
     assert labels(suite)[0] == "✓ 2/2 tasks"
     assert labels(today, "task")[0] == "✓ 1.00"
+    assert stale(suite) == []
 
 
 def test_what_changed_in_a_task_file_with_another_name_is_told_as_in_any_other(suite: Path) -> None:
@@ -91,6 +111,7 @@ def test_a_task_file_that_is_not_there_any_more_is_gone_though_another_one_is_ne
     (suite.parent / "tasks/b.yaml").unlink()
     put(suite.parent, "tasks/c.yaml", "id: c\nname: c\ninputs: {prompt: hello}\n")
     assert "b.yaml gone" in labels(suite)[0]
+    assert ("", "stale: b.yaml gone", False) in stale(suite)
 
 
 def test_what_a_task_asks_today_makes_the_suite_stale_and_its_graders(suite: Path) -> None:
@@ -113,6 +134,7 @@ def test_a_task_that_the_run_had_not_makes_the_suite_stale(suite: Path) -> None:
     put(suite.parent, "tasks/c.yaml", "id: c\nname: c\ninputs: {prompt: hello}\n")
     assert labels(suite) == ["✓ 2/2 tasks · stale", "✓", "✓ 1.00"]
     assert "stale: the run had no task `c`." in hints(suite, "eval")[0].tooltip
+    assert stale(suite) == [("", "stale", False)]
     assert labels(suite.parent / "tasks/a.yaml", "task") == ["✓ 1.00", "✓ 1 of the suite"]
     (suite.parent / "tasks/c.yaml").unlink()
     assert labels(suite) == ["✓ 2/2 tasks", "✓", "✓ 1.00"]

@@ -1,6 +1,9 @@
 """Fixes are offered where their problem is, only when they work, and all safe ones at once."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+
+import pytest
 
 from tests.server.project.files import workspace_with
 from waza_language_server.analysis.diagnose import diagnose
@@ -52,14 +55,17 @@ def after(text: str, action: CodeAction) -> str:
     return apply(text, file.edits)
 
 
-def test_a_misspelt_type_is_corrected_where_it_stands() -> None:
-    first = offered(BROKEN, "txt")[0]
-    assert after(BROKEN, first) == BROKEN.replace("txt", "text")
+def all_fixed(opened: Document, problems: Sequence[Problem] | None = None) -> CodeAction:
+    """Return the action for all safe fixes of a document."""
+    found = diagnose(opened, workspace_with()) if problems is None else problems
+    action = fix_all(opened, fixed(opened, workspace_with(), found))
+    assert action is not None
+    return action
 
 
-def test_a_misspelt_key_is_corrected_where_it_stands() -> None:
-    first = offered(BROKEN, "max_tool_cals")[0]
-    assert after(BROKEN, first) == BROKEN.replace("max_tool_cals", "max_tool_calls")
+@pytest.mark.parametrize(("typo", "meant"), [("txt", "text"), ("max_tool_cals", "max_tool_calls")])
+def test_a_misspelt_word_is_corrected_where_it_stands(typo: str, meant: str) -> None:
+    assert after(BROKEN, offered(BROKEN, typo)[0]) == BROKEN.replace(typo, meant)
 
 
 def test_problems_elsewhere_are_not_offered() -> None:
@@ -73,28 +79,29 @@ def test_safe_fixes_come_first() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("at", "title", "new"),
+    [("txt", "Break it", '"text'), ("max_tool_cals", "Change to `required_tools`", "required_tools")],
+)
+def test_a_fix_that_brings_another_mistake_is_not_offered(at: str, title: str, new: str) -> None:
+    opened, start = document(), BROKEN.index(at)
+    (problem,) = (each for each in diagnose(opened, workspace_with()) if each.span.start == start)
+    worse = Fix(title, (Edit(problem.span, new),))
+    claimed = Problem(problem.code, problem.span, problem.message, fixes=(worse,))
+    assert offered(BROKEN, at, (claimed,)) == ()
+
+
 def test_a_fix_that_leaves_the_problem_is_not_offered() -> None:
-    opened = document()
-    (problem, *_) = diagnose(opened, workspace_with())
+    (problem, *_) = diagnose(document(), workspace_with())
     useless = Fix("Add a blank line", (Edit(Span(0, 0), "\n"),))
     claimed = Problem(problem.code, problem.span, problem.message, fixes=(useless,))
     assert offered(BROKEN, "txt", (claimed,)) == ()
 
 
-def test_a_fix_that_breaks_the_syntax_is_not_offered() -> None:
-    start = BROKEN.index("txt")
-    breaking = Fix("Break it", (Edit(Span(start, start + 3), '"text'),))
-    opened = document()
-    (problem, *_) = diagnose(opened, workspace_with())
-    claimed = Problem(problem.code, problem.span, problem.message, fixes=(breaking,))
-    assert offered(BROKEN, "txt", (claimed,)) == ()
-
-
 def test_all_safe_fixes_are_applied_at_once() -> None:
-    opened = document()
-    action = fix_all(opened, fixed(opened, workspace_with(), diagnose(opened, workspace_with())))
-    assert action is not None
-    assert after(BROKEN, action) == BROKEN.replace("txt", "text").replace("max_tool_cals", "max_tool_calls")
+    assert after(BROKEN, all_fixed(document())) == BROKEN.replace("txt", "text").replace(
+        "max_tool_cals", "max_tool_calls"
+    )
 
 
 def test_fixes_that_touch_the_same_text_wait_for_the_next_round() -> None:
@@ -104,43 +111,27 @@ def test_fixes_that_touch_the_same_text_wait_for_the_next_round() -> None:
     one = Fix("One", (Edit(Span(start, start + 3), "text"),), preferred=True)
     other = Fix("Other", (Edit(Span(start, start + 3), "code"),), preferred=True)
     problems = [Problem(problem.code, problem.span, problem.message, fixes=(one, other)), *rest]
-    action = fix_all(opened, fixed(opened, workspace_with(), problems))
-    assert action is not None
+    action = all_fixed(opened, problems)
     assert after(BROKEN, action) == apply(BROKEN, one.edits).replace("max_tool_cals", "max_tool_calls")
 
 
 def test_what_comes_to_light_by_a_safe_fix_is_repaired_with_it() -> None:
     opened = Document("untitled:test", 0, "pats:\n  reesults: a\n", "project_config")
-    action = fix_all(opened, fixed(opened, workspace_with(), diagnose(opened, workspace_with())))
-    assert action is not None
+    action = all_fixed(opened)
     assert [each.code for each in action.problems] == ["unknown-key"]
     assert after(opened.text, action) == "paths:\n  results: a\n"
 
 
 def test_without_safe_fixes_there_is_no_such_action() -> None:
     text = BROKEN.replace("txt", "text").replace("max_tool_cals", "max_tool_calls")
-    assert (
-        fix_all(
-            document(text),
-            fixed(document(text), workspace_with(), diagnose(document(text), workspace_with())),
-        )
-        is None
-    )
+    opened = document(text)
+    assert fix_all(opened, fixed(opened, workspace_with(), diagnose(opened, workspace_with()))) is None
 
 
 def test_line_ends_and_broken_text_around_do_not_matter() -> None:
     text = BROKEN.replace("\n", "\r\n").replace("name: a", 'name: "a')
     actions = offered(text, "max_tool_cals")
     assert after(text, actions[0]) == text.replace("max_tool_cals", "max_tool_calls")
-
-
-def test_a_fix_that_brings_another_mistake_is_not_offered() -> None:
-    opened = document()
-    start = BROKEN.index("max_tool_cals")
-    (problem,) = (each for each in diagnose(opened, workspace_with()) if each.span.start == start)
-    worse = Fix("Change to `required_tools`", (Edit(problem.span, "required_tools"),))
-    claimed = Problem(problem.code, problem.span, problem.message, fixes=(worse,))
-    assert offered(BROKEN, "max_tool_cals", (claimed,)) == ()
 
 
 def test_a_misspelt_type_is_corrected_though_more_is_wrong_in_the_grader() -> None:
@@ -154,8 +145,7 @@ def test_all_safe_fixes_leave_out_the_one_that_brings_another_mistake() -> None:
     at = next(at for at, problem in enumerate(problems) if problem.code == "unknown-key")
     bad = Fix("Change", (Edit(problems[at].span, "required_tools"),), preferred=True)
     problems[at] = replace(problems[at], fixes=(bad,))
-    action = fix_all(opened, fixed(opened, workspace_with(), problems))
-    assert action is not None
+    action = all_fixed(opened, problems)
     assert problems[at] not in action.problems
     assert "required_tools" not in after(BROKEN, action)
 

@@ -5,11 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.server.features.suites import changed_texts
-from tests.server.project.files import put
+from tests.server.project.files import put, workspace_with
 from waza_language_server.features.renames.moved_files import deleted_files
-from waza_language_server.project.index import Project
-from waza_language_server.project.workspace import Workspace
-from waza_language_server.schema.catalog import default_catalog
 
 EVAL = """\
 skill: deployer
@@ -49,7 +46,7 @@ def suite(tmp_path: Path) -> Path:
 
 def after(folder: Path, *names: str) -> dict[str, str]:
     """Return the texts that change when these files and folders go."""
-    workspace = Workspace(Project([folder]), default_catalog())
+    workspace = workspace_with(roots=(folder,))
     texts = changed_texts(deleted_files(workspace, [folder / "evals" / name for name in names]), folder)
     return {name.rpartition("/")[2]: text for name, text in texts.items()}
 

@@ -1,4 +1,4 @@
-"""The entries of ``tasks`` in an eval file are marked with what their task files came to."""
+"""Marks say in one word what hints say in few; the entries of ``tasks`` have those of their files."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -8,7 +8,11 @@ import pytest
 
 from tests.server.features.results import RUN_AT, date, grade, write_results
 from tests.server.project.files import opened, put, workspace_with
+from waza_language_server.features.scores.inlay_hints import InlayHint
+from waza_language_server.features.scores.marks import Mark, marks_of
 from waza_language_server.features.scores.marks import marks as marks_in
+from waza_language_server.features.scores.verdict_labels import HintKind
+from waza_language_server.text.line_index import LineIndex
 
 HEAD = "name: my-eval\nskill: my-skill\nconfig: {executor: mock}\ntasks:\n"
 PASSED, FAILED = [[grade("a", 1.0)]], [[grade("a", 0.0)]]
@@ -63,3 +67,27 @@ def test_the_mark_of_a_task_that_was_changed_since_is_stale(tmp_path: Path) -> N
 
 def test_without_results_there_are_no_marks(tmp_path: Path) -> None:
     assert marks(suite(tmp_path, "tasks/*.yaml")) == {}
+
+
+@pytest.mark.parametrize(
+    ("label", "state"),
+    [
+        ("✓ 1.00", "passed"),
+        ("⚡ ✗ 3 of 3", "failed"),
+        ("↻ ◐ 1/2 trials", "failed"),
+        ("⚡ ! too slow", "error"),
+    ],
+)
+def test_a_verdict_has_its_mark_however_it_was_found(label: str, state: str) -> None:
+    assert [mark.state for mark in marks_of([InlayHint(0, label, "")], LineIndex("name: a"))] == [state]
+
+
+@pytest.mark.parametrize(("kind", "is_test"), [("score", True), ("verdict", True), ("check", False)])
+def test_a_mark_says_whether_a_test_explorer_has_an_icon_there(kind: HintKind, is_test: bool) -> None:
+    hints = [InlayHint(0, "✓", "", kind=kind)]
+    assert [mark.is_test for mark in marks_of(hints, LineIndex("name: a"))] == [is_test]
+
+
+def test_the_worst_of_a_line_stands_for_it_and_is_a_test_if_one_is() -> None:
+    hints = [InlayHint(0, "✓ 1.00", ""), InlayHint(3, "✗", "", kind="check")]
+    assert marks_of(hints, LineIndex("name: a")) == (Mark(0, "failed", stale=False, is_test=True),)

@@ -8,7 +8,8 @@ import pytest
 
 from tests.server.features.hinting import Editor
 from tests.server.features.results import RUN_AT, date, grade, write_results
-from tests.server.project.files import opened, put, workspace_with
+from tests.server.project.files import opened, put, small_suite, workspace_with
+from waza_engine.results.reading import newest_scores, recordings
 from waza_language_server.features.scores.inlay_hints import inlay_hints
 from waza_language_server.text.span import Span
 
@@ -57,10 +58,6 @@ def failing(name: str = "mentions") -> dict[str, Any]:
         (["contains", 1], False, 'the output lacks "live"'),
     ]
     return grade(name, 0.5, 'the output lacks "live"', checks)
-
-
-def test_without_results_there_are_no_hints(suite: Path) -> None:
-    assert Editor().hints(suite, "eval") == ()
 
 
 def test_the_score_stands_at_the_name_and_the_marks_at_the_rules(suite: Path) -> None:
@@ -207,11 +204,6 @@ def test_a_file_changed_after_the_run_is_stale_when_nobody_knows_what_it_was(sui
     assert "the file was changed after the run" in hint.tooltip
 
 
-def test_another_model_makes_scores_stale(suite: Path) -> None:
-    write_results(suite, {"first": [[passing()]]}, model="other-model")
-    assert "stale: it was recorded with the model `other-model`" in Editor().hints(suite, "eval")[0].tooltip
-
-
 def test_the_checks_of_a_stale_score_are_stale_too(suite: Path) -> None:
     write_results(suite, {"first": [[failing()]], "second": [[passing()]]}, model="some-model")
     editor = Editor()
@@ -279,3 +271,33 @@ def test_an_advisory_grader_that_does_not_pass_is_no_failure(suite: Path) -> Non
     write_results(suite, {"first": [trial], "second": [trial]})
     labels = [hint.label for hint in Editor().hints(suite, "eval")]
     assert "○ 0.50 2 of 2 tasks · advisory" in labels
+
+
+LONG = "word " * 200_000
+"""A million characters."""
+
+
+def labels_of(path: Path) -> list[str]:
+    document = opened(path, "eval")
+    return [hint.label for hint in inlay_hints(document, workspace_with(document))]
+
+
+def test_a_record_of_more_than_32_mb_is_shown(tmp_path: Path) -> None:
+    path = small_suite(tmp_path)
+    write_results(path, {"first": [[grade("mentions_deploy", 1.0, details={"output": LONG * 34})]]})
+    assert "✓ 1.00" in labels_of(path)
+
+
+def test_a_record_beyond_the_limit_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = small_suite(tmp_path)
+    record = write_results(path, {"first": [[grade("mentions_deploy", 1.0, details={"output": LONG * 3})]]})
+    started = record.rename(record.with_name("20260701T120000Z-abcdef.json"))
+    for module in (recordings, newest_scores):
+        monkeypatch.setattr(module, "LONGEST_BYTES", 2 * 2**20)
+    (label,) = [label for label in labels_of(path) if label.startswith("!")]
+    found = newest_scores.latest_results(tmp_path, eval_file=path.name)
+    assert found is not None
+    assert found.reasons == (
+        f"its results cannot be read: {started.name} has 3 MB; results of up to 2 MB are read.",
+    )
+    assert started.name in label

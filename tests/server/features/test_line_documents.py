@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.server.features.test_json_documents import EVALS, SKILL
 from tests.server.project.files import EVAL, opened, put, workspace_with
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.features.actions.code_actions import code_actions, fix_all, fixed
@@ -57,38 +58,28 @@ TEXTS: dict[DocumentKind, str] = {
     "adapter": json.dumps(ADAPTER, indent=2),
 }
 TYPED = (
-    *(
-        '"',
-        "'",
-        "[",
-        "{",
-        "}",
-        "]",
-        ":",
-        ",",
-        "\t",
-        "\n",
-        "\\",
-        "//",
-        "é😀",
-        "\u2028",
-        "\0",
-        "\r\n",
-        "\ufeff",
-    ),
-    *("null", "tru", '"a":', r"\ud83d", ""),
+    *('"', "'", "[", "{", "}", "]", ":", ",", "\t", "\n", "\\", "//", "é😀", "\u2028", "\0", "\r\n"),
+    *("\ufeff", "null", "tru", '"a":', r"\ud83d", ""),
 )
 
 
-@pytest.mark.parametrize("kind", TEXTS)
-@pytest.mark.parametrize("seed", range(8))
-def test_every_feature_answers_in_every_state(tmp_path: Path, kind: DocumentKind, seed: int) -> None:
-    chance, text = random.Random(seed), TEXTS[kind]
+STATES: list[tuple[DocumentKind, str, int]] = [
+    *((kind, text, seed) for kind, text in TEXTS.items() for seed in range(8)),
+    *(("evals_json", EVALS, seed) for seed in range(30)),
+]
+NAMES: dict[DocumentKind, str] = {"adapter": "adapter.json", "evals_json": "csv/evals/evals.json"}
+
+
+@pytest.mark.parametrize(("kind", "text", "seed"), STATES, ids=[f"{kind} {seed}" for kind, _, seed in STATES])
+def test_every_feature_answers_in_every_state(
+    tmp_path: Path, kind: DocumentKind, text: str, seed: int
+) -> None:
+    chance = random.Random(seed)
     for _ in range(seed % 4):
         at = chance.randrange(len(text) + 1)
         text = text[:at] + chance.choice(TYPED) + text[at + chance.choice([0, 0, 1, 5, 40]) :]
-    name = "adapter.json" if kind == "adapter" else "rows.jsonl"
-    document = opened(put(tmp_path, name, ""), kind, text)
+    put(tmp_path, "csv/SKILL.md", SKILL)
+    document = opened(put(tmp_path, NAMES.get(kind, "rows.jsonl"), ""), kind, text)
     workspace = workspace_with(document, roots=(tmp_path,))
     problems = diagnose(document, workspace)
     spans = [problem.span for problem in problems]
@@ -104,7 +95,7 @@ def test_every_feature_answers_in_every_state(tmp_path: Path, kind: DocumentKind
     for offset in chance.sample(range(len(text) + 1), 15):
         for item in complete(document, workspace, offset).items:
             assert item.edit.span.start <= offset <= item.edit.span.end
-            assert "\n" not in item.edit.text or kind == "adapter"
+            assert "\n" not in item.edit.text or kind in NAMES
         hover(document, workspace, offset, documentation="docs/")
         selections(document, offset)
         assert indent_new_line(document, workspace, offset) is None

@@ -113,9 +113,7 @@ def test_a_shown_result_is_stale_when_a_live_verdict_differs_from_it(suite: Path
     assert [(str(each.id), each.words) for each in stale] == [(str(suite), "stale: judged live")]
 
 
-def test_a_live_verdict_of_an_older_text_is_pending_after_a_moment(
-    suite: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_verdict_of_an_older_text_is_pending_later(suite: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = workspace_with()
     scores = workspace.project.scores
     take_live(scores, suite)

@@ -260,9 +260,7 @@ def test_a_grader_of_a_checkpoint_stays_there(tmp_path: Path) -> None:
         (HEAD + "graders:\n  - type: tool_constraint\n    name: <CURSOR>a\n", one()),
     ],
 )
-def test_nothing_is_offered_where_it_would_be_another_suite(
-    tmp_path: Path, evaluation: str, task: str
-) -> None:
+def test_nothing_that_changes_the_suite_is_offered(tmp_path: Path, evaluation: str, task: str) -> None:
     assert offered(tmp_path, evaluation, task) == {}
 
 

@@ -5,11 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.server.features.suites import changed_texts
-from tests.server.project.files import put
+from tests.server.project.files import put, workspace_with
 from waza_language_server.features.renames.moved_files import moved_files
 from waza_language_server.project.index import Project
-from waza_language_server.project.workspace import Workspace
-from waza_language_server.schema.catalog import default_catalog
 
 EVAL = """\
 skill: deployer
@@ -50,7 +48,7 @@ def after(folder: Path, **moves: str) -> dict[str, str]:
 
 def changed(folder: Path, renames: dict[Path, Path], *roots: Path) -> dict[str, str]:
     """Return the texts below a folder that change when ``roots`` are open."""
-    return changed_texts(moved_files(Workspace(Project(roots), default_catalog()), renames), folder)
+    return changed_texts(moved_files(workspace_with(roots=roots), renames), folder)
 
 
 def test_a_task_that_is_listed_is_listed_under_its_new_name(suite: Path) -> None:

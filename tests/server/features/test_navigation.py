@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.server.features.suites import EVAL, FIRST, OWN, Opened, open_at_cursor
 from waza_language_server.features.navigation import (
     all_references,
@@ -32,28 +34,53 @@ def named(opened: Opened) -> list[str]:
     return [opened.line(place) for place in found]
 
 
-OF_THE_SUITE = [
-    "eval.yaml:6 polite",
-    "eval.yaml:10 polite",
-    "eval.yaml:16 polite",
-    "tasks/first.yaml:5 polite",
-]
+POLITE = ["eval.yaml:6 polite", "eval.yaml:10 polite", "eval.yaml:16 polite", "tasks/first.yaml:5 polite"]
+OWN_POLITE = ["tasks/own.yaml:6 polite", "tasks/own.yaml:9 polite"]
+ALIASED = EVAL.replace("config: {contains: [please]}", "config: &here {contains: [please]}").replace(
+    "config: {calibrate_grader: polite}", "config: *he<CURSOR>re"
+)
 
 
-def test_a_grader_of_the_suite_is_named_in_its_tasks(tmp_path: Path) -> None:
-    opened = suite(tmp_path, evaluation=EVAL.replace("name: polite", "name: pol<CURSOR>ite"))
-    assert sorted(named(opened)) == sorted(OF_THE_SUITE)
-
-
-def test_the_same_places_are_found_from_a_task(tmp_path: Path) -> None:
-    opened = suite(tmp_path, "task", first=FIRST.replace("[polite]", "[<CURSOR>polite]"))
-    assert sorted(named(opened)) == sorted(OF_THE_SUITE)
-    assert defined(opened) == ["eval.yaml:6 polite"]
+@pytest.mark.parametrize(
+    ("changed", "text", "definitions", "references"),
+    [
+        ("evaluation", EVAL.replace("name: polite", "name: pol<CURSOR>ite"), POLITE[:1], POLITE),
+        ("first", FIRST.replace("[polite]", "[<CURSOR>polite]"), POLITE[:1], [POLITE[3], *POLITE[:3]]),
+        ("own", OWN.replace("[polite]", "[polite<CURSOR>]"), OWN_POLITE[:1], OWN_POLITE),
+        (
+            "evaluation",
+            EVAL.replace("skill: deployer", "skill: deploy<CURSOR>er"),
+            ["SKILL.md:2 deployer"],
+            ["eval.yaml:2 deployer", "SKILL.md:2 deployer"],
+        ),
+        (
+            "evaluation",
+            EVAL.replace("tasks/*", "tas<CURSOR>ks/*"),
+            ["tasks/first.yaml:1", "tasks/own.yaml:1"],
+            ["eval.yaml:12 tasks/*.yaml"],
+        ),
+        (
+            "first",
+            FIRST.replace("first", "fir<CURSOR>st", 1),
+            ["tasks/first.yaml:1 first"],
+            ["tasks/first.yaml:1 first", "eval.yaml:12 tasks/*.yaml"],
+        ),
+        ("evaluation", ALIASED, ["eval.yaml:7 here"], ["eval.yaml:7 here", "eval.yaml:10 here"]),
+        # Keys and free text name nothing.
+        ("evaluation", EVAL.replace("graders:", "grad<CURSOR>ers:", 1), [], []),
+        ("evaluation", EVAL.replace("please", "ple<CURSOR>ase"), [], []),
+    ],
+)
+def test_what_a_name_leads_to_and_where_it_stands(
+    tmp_path: Path, changed: str, text: str, definitions: list[str], references: list[str]
+) -> None:
+    opened = suite(tmp_path, "eval" if changed == "evaluation" else "task", **{changed: text})
+    assert defined(opened) == definitions
+    assert named(opened) == references
 
 
 def test_a_glob_of_several_files_and_a_path_to_none_are_named_where_they_stand(tmp_path: Path) -> None:
     opened = suite(tmp_path, evaluation=EVAL.replace("tasks/*", "tas<CURSOR>ks/*"))
-    assert named(opened) == ["eval.yaml:12 tasks/*.yaml"]
     marked = highlights(opened.document, opened.workspace, opened.offset)
     assert [opened.document.text[each.span.start : each.span.end] for each in marked] == ["tasks/*.yaml"]
     lost = FIRST.replace("{prompt: Go}", "{prompt: Go, files: [lo<CURSOR>st.txt]}")
@@ -66,12 +93,6 @@ def test_a_fixture_is_found_in_the_folder_of_its_task(tmp_path: Path) -> None:
     opened = open_at_cursor(tmp_path, files, "task")
     found = definition(opened.document, opened.workspace, opened.offset)
     assert [place.uri for place in found] == [uri_of(tmp_path / "fixtures" / "big" / "form.txt")]
-
-
-def test_a_grader_of_a_task_hides_that_of_the_suite(tmp_path: Path) -> None:
-    opened = suite(tmp_path, "task", own=OWN.replace("[polite]", "[polite<CURSOR>]"))
-    assert named(opened) == ["tasks/own.yaml:6 polite", "tasks/own.yaml:9 polite"]
-    assert defined(opened) == ["tasks/own.yaml:6 polite"]
 
 
 def test_graders_of_two_inline_tasks_are_two(tmp_path: Path) -> None:
@@ -99,22 +120,6 @@ def test_a_task_that_two_suites_run_joins_their_graders(tmp_path: Path) -> None:
     assert defined(opened) == ["inner/eval.yaml:6 polite", "eval.yaml:6 polite"]
 
 
-def test_a_skill_is_defined_in_its_file_and_named_in_suites(tmp_path: Path) -> None:
-    opened = suite(tmp_path, evaluation=EVAL.replace("skill: deployer", "skill: deploy<CURSOR>er"))
-    assert named(opened) == ["eval.yaml:2 deployer", "SKILL.md:2 deployer"]
-    assert defined(opened) == ["SKILL.md:2 deployer"]
-
-
-def test_a_glob_leads_to_the_tasks_that_it_picks_up(tmp_path: Path) -> None:
-    opened = suite(tmp_path, evaluation=EVAL.replace("tasks/*", "tas<CURSOR>ks/*"))
-    assert defined(opened) == ["tasks/first.yaml:1", "tasks/own.yaml:1"]
-
-
-def test_a_task_is_named_by_the_globs_that_pick_it_up(tmp_path: Path) -> None:
-    opened = suite(tmp_path, "task", first=FIRST.replace("first", "fir<CURSOR>st", 1))
-    assert named(opened) == ["tasks/first.yaml:1 first", "eval.yaml:12 tasks/*.yaml"]
-
-
 def test_a_path_leads_to_its_file(tmp_path: Path) -> None:
     text = EVAL.replace(
         "  - type: human_calibration",
@@ -126,14 +131,6 @@ def test_a_path_leads_to_its_file(tmp_path: Path) -> None:
     opened = suite(tmp_path, evaluation=text)
     assert defined(opened) == ["graders/check.py:1"]
     assert named(opened) == ["eval.yaml:8 graders/check.py"]
-
-
-def test_an_alias_leads_to_its_anchor(tmp_path: Path) -> None:
-    text = EVAL.replace("config: {contains: [please]}", "config: &here {contains: [please]}")
-    text = text.replace("config: {calibrate_grader: polite}", "config: *he<CURSOR>re")
-    opened = suite(tmp_path, evaluation=text)
-    assert defined(opened) == ["eval.yaml:7 here"]
-    assert named(opened) == ["eval.yaml:7 here", "eval.yaml:10 here"]
 
 
 def test_an_alias_leads_to_the_last_anchor_of_its_name_above(tmp_path: Path) -> None:
@@ -153,14 +150,6 @@ def test_highlights_stay_in_the_document(tmp_path: Path) -> None:
         (10, False),
         (16, False),
     ]
-
-
-def test_keys_and_free_text_name_nothing(tmp_path: Path) -> None:
-    for changed in (
-        EVAL.replace("graders:", "grad<CURSOR>ers:", 1),
-        EVAL.replace("please", "ple<CURSOR>ase"),
-    ):
-        assert named(suite(tmp_path, evaluation=changed)) == []
 
 
 def test_symbols_of_the_workspace_are_found_by_their_letters(tmp_path: Path) -> None:

@@ -117,16 +117,6 @@ def test_an_inline_task_is_renamed_where_it_stands(tmp_path: Path) -> None:
     assert opened.after(renamed(opened, "x").change) == {"eval.yaml": EVAL.replace("inline", "x")}
 
 
-def test_a_skill_is_renamed_with_its_own_file(tmp_path: Path) -> None:
-    skill = '---\nname: "deployer"\n---\nBody.\n'
-    opened = open_at_cursor(
-        tmp_path, {"eval.yaml": EVAL.replace("skill: dep", "skill: d<CURSOR>ep"), "SKILL.md": skill}, "eval"
-    )
-    after = opened.after(renamed(opened, "shipper").change)
-    assert after["SKILL.md"] == '---\nname: "shipper"\n---\nBody.\n'
-    assert after["eval.yaml"] == EVAL.replace("deployer", "shipper")
-
-
 def test_a_skill_is_not_renamed_from_an_older_version_of_a_file(tmp_path: Path) -> None:
     files = {
         "eval.yaml": EVAL.replace("skill: dep", "skill: d<CURSOR>ep"),
@@ -229,9 +219,7 @@ requirements:
 @pytest.mark.parametrize(
     ("place", "checked"), [("graders:\n- {", "task,"), ("2\n  graders: [{", "2,"), ("eval, ", "")]
 )
-def test_the_check_of_a_requirement_follows_the_grader_that_it_means(
-    place: str, checked: str, tmp_path: Path
-) -> None:
+def test_a_requirement_follows_the_grader_that_it_means(place: str, checked: str, tmp_path: Path) -> None:
     key = "name" if checked else "grader"
     _, tail = REQUIRED.split(place + (f"type: text, {key}: " if checked else f"{key}: "))
     marked = f"{REQUIRED[: len(REQUIRED) - len(tail)]}<CURSOR>{tail}"

@@ -53,6 +53,11 @@ def trials_of(*passed: object) -> dict[str, object]:
     return {"id": "a", "input": "x", "k": len(entries), "trials": entries}
 
 
+def lenses_of(document: Document, folder: Path) -> list[tuple[int, str]]:
+    project = workspace_with(document, roots=(folder,)).project
+    return shown(document, tuple(row_lenses(document, project)))
+
+
 def shown(document: Document, lenses: tuple[CodeLens, ...]) -> list[tuple[int, str]]:
     return [(document.lines.line_of(lens.span.start) + 1, lens.title) for lens in lenses]
 
@@ -73,9 +78,7 @@ def test_prompts_without_a_suite_are_asked_with_an_adapter(tmp_path: Path) -> No
 
 
 def test_prompts_of_a_suite_run_as_its_tasks(tmp_path: Path) -> None:
-    eval_file = put(
-        tmp_path, "eval.yaml", EVAL.replace("tasks:\n      - tasks/*.yaml", "tasks_from: prompts.jsonl")
-    )
+    eval_file = put(tmp_path, "eval.yaml", OF_SUITE)
     document = opened(put(tmp_path, "prompts.jsonl", PROMPTS), "prompts")
     workspace = workspace_with(document, roots=(tmp_path,))
     assert [str(each.id) for each in runnables(document, workspace)] == [f"{eval_file}::a", f"{eval_file}::b"]
@@ -83,7 +86,7 @@ def test_prompts_of_a_suite_run_as_its_tasks(tmp_path: Path) -> None:
     assert shown(document, lenses) == [(1, "▶ Run task"), (3, "▶ Run task")]
     assert shown(document, tuple(trials_lenses(lenses))) == [(1, "▶ Trials 5"), (3, "▶ Trials 5")]
     assert next(trials_lenses(lenses)).argument == {"id": f"{eval_file}::a", "options": {"trials": 5}}
-    assert shown(document, tuple(row_lenses(document, workspace.project))) == [(1, "Check reference")]
+    assert lenses_of(document, tmp_path) == [(1, "Check reference")]
 
 
 def test_a_long_file_has_its_lenses_at_the_top(tmp_path: Path) -> None:
@@ -100,13 +103,8 @@ def test_a_long_file_has_its_lenses_at_the_top(tmp_path: Path) -> None:
 def test_captures_are_graded_again_and_reviewed(tmp_path: Path) -> None:
     passed = {**CAPTURE, "score": {"pass": True, "score": 1}}
     document = rows(tmp_path, "r.jsonl", "captures", CAPTURE, passed, CAPTURE)
-    project = workspace_with(document, roots=(tmp_path,)).project
-    assert shown(document, tuple(row_lenses(document, project))) == [
-        (1, "↻ Grade again"),
-        (1, "Calibrate 2 failures"),
-    ]
-    fine = rows(tmp_path, "r.jsonl", "captures", passed)
-    assert shown(fine, tuple(row_lenses(fine, project))) == [(1, "↻ Grade again")]
+    assert lenses_of(document, tmp_path) == [(1, "↻ Grade again"), (1, "Calibrate 2 failures")]
+    assert lenses_of(rows(tmp_path, "r.jsonl", "captures", passed), tmp_path) == [(1, "↻ Grade again")]
 
 
 def test_adapters_and_graders_of_suites_come_before_those_nearby(tmp_path: Path) -> None:

@@ -149,19 +149,6 @@ def test_a_task_without_an_id_is_run_by_the_name_of_its_file(tmp_path: Path) -> 
     assert (found.id.task, found.label) == ("other", "Other")
 
 
-def test_tasks_written_inline_have_lenses(tmp_path: Path) -> None:
-    text = (
-        "skill: x\ntasks:\n  - id: a\n    inputs: {prompt: x}\n    graders:\n      - {type: text, name: g}\n"
-    )
-    document = opened(tmp_path / "eval.yaml", "eval", text)
-    found = runnables(document, workspace_with())
-    assert [(runnable.id.kind, runnable.id.task, runnable.id.grader) for runnable in found] == [
-        ("suite", None, None),
-        ("task", "a", None),
-        ("grader", "a", "g"),
-    ]
-
-
 @pytest.mark.parametrize("text", ["", "# nothing\n", "- a\n- b\n", "\x00\x01", "just words"])
 def test_odd_files_have_none(tmp_path: Path, text: str) -> None:
     document = opened(tmp_path / "eval.yaml", "eval", text)

@@ -70,9 +70,7 @@ def test_a_weight_is_the_share_that_the_engine_gives_it(tmp_path: Path) -> None:
     assert shares(path, "eval") == ["= 55 % of the weights", "= 9 % of the weights", "= 18 % of the weights"]
 
 
-def test_graders_of_a_task_count_beside_those_of_the_suite_and_in_place_of_their_names(
-    tmp_path: Path,
-) -> None:
+def test_graders_of_a_task_count_beside_those_of_the_suite_or_replace_them(tmp_path: Path) -> None:
     suite = GRADER.format("a", 3) + GRADER.format("b", 1)
     own = GRADER.format("b", 2) + GRADER.format("own", 5)
     put(tmp_path, "eval.yaml", f"{HEAD}graders:\n{suite}tasks: ['tasks/*.yaml']\n")

@@ -52,9 +52,7 @@ def made_anew(opened: Opened, texts: dict[str, str], folder: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("cursor", ["eval", "skill"])
-def test_the_folder_is_renamed_with_the_skill_and_nothing_is_wrong_afterwards(
-    tmp_path: Path, cursor: str
-) -> None:
+def test_the_folder_is_renamed_with_the_skill_and_all_is_right(tmp_path: Path, cursor: str) -> None:
     files = {"evals/eval.yaml": EVAL, "skills/deployer/SKILL.md": SKILL}
     name = "evals/eval.yaml" if cursor == "eval" else "skills/deployer/SKILL.md"
     files[name] = files[name].replace("deployer", "dep<CURSOR>loyer")

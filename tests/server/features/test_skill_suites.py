@@ -84,9 +84,7 @@ def test_a_skill_without_a_suite_is_offered_one(tmp_path: Path, skill: SkillFile
         ("eval.yaml", "stimuli: [{name: a, prompt: p}]"),
     ],
 )
-def test_evals_of_other_tools_are_run_instead_of_a_second_suite(
-    tmp_path: Path, skill: SkillFile, name: str, text: str
-) -> None:
+def test_evals_of_other_tools_are_run(tmp_path: Path, skill: SkillFile, name: str, text: str) -> None:
     path = put(tmp_path, f"skills/pdf-filler/{name}", text)
     (lens,) = skill_lenses(skill, (), workspace_with(roots=(tmp_path,)))
     assert (lens.title, lens.argument) == ("▶ Run evals of this skill", {"id": path.as_posix()})

@@ -11,10 +11,7 @@ from waza_language_server.features.actions.code_actions import code_actions
 from waza_language_server.features.completion.complete import complete
 from waza_language_server.features.hover.hover import hover
 from waza_language_server.project.document import Document, DocumentKind
-from waza_language_server.project.index import Project
 from waza_language_server.project.uris import uri_of
-from waza_language_server.project.workspace import Workspace
-from waza_language_server.schema.catalog import default_catalog
 from waza_language_server.text.span import Span
 
 
@@ -68,7 +65,7 @@ def test_names_of_environments_and_paths_of_skills(tmp_path: Path) -> None:
     ):
         document, offset = at_cursor(text)
         document = Document(uri_of(tmp_path / "a.eval.yaml"), 0, document.text, "vally_eval")
-        workspace = Workspace(Project([tmp_path]), default_catalog()).with_document(document)
+        workspace = workspace_with(document, roots=(tmp_path,))
         found = [item.label for item in complete(document, workspace, offset).items]
         assert set(expected) <= set(found)
 

@@ -80,11 +80,6 @@ name: my-eval  ‹✗ 1 of 2 tasks›
     )
 
 
-def test_a_run_of_the_suite_that_passed_says_so(suite: Path) -> None:
-    write_results(suite, {"first": [[grade("a", 1.0)]]}, more=engine("completed"))
-    assert Editor().hints(suite, "eval")[0].label == "✓ 1/1 task"
-
-
 def test_a_task_tells_its_verdict_and_each_expectation(suite: Path) -> None:
     write_results(suite, {"first": [[EXPECTED, grade("mentions", 0.0, "not deployed")]]})
     path = suite.parent / "tasks/first.yaml"
@@ -509,9 +504,7 @@ def test_a_first_run_that_was_cut_short_says_so_and_how_far_it_came(suite: Path)
 
 
 @pytest.mark.parametrize(("alive", "label"), [(False, "! interrupted · none judged of 3 tasks"), (True, "")])
-def test_a_first_run_that_was_killed_says_so_and_one_that_goes_on_does_not(
-    suite: Path, *, alive: bool, label: str
-) -> None:
+def test_a_first_run_says_whether_it_was_killed(suite: Path, *, alive: bool, label: str) -> None:
     process = psutil.Process()
     owner = {"pid": process.pid, "started": process.create_time() if alive else 1.0}
     planned = [{"test_id": name, "display_name": name} for name in ("first", "second", "third")]
@@ -574,9 +567,7 @@ def test_a_metric_is_stale_for_its_own_threshold_and_not_for_that_of_another(sui
         (("[Leave it]", "[Use it]"), " · stale"),
     ],
 )
-def test_other_trigger_prompts_make_their_figure_and_the_suite_stale(
-    suite: Path, change: tuple[str, str], stale: str
-) -> None:
+def test_other_trigger_prompts_make_scores_stale(suite: Path, change: tuple[str, str], stale: str) -> None:
     suite.write_text(EVAL.replace("task_completion", "trigger_accuracy"), "utf-8")
     triggers = (
         "should_trigger_prompts:\n  - {prompt: Use it, reason: r}\nshould_not_trigger_prompts: [Leave it]\n"

@@ -76,9 +76,7 @@ def test_a_file_has_the_kind_that_its_name_and_keys_show(
         ("tasks:\n  - id: a\n    inputs: {prompt: x}\n", "eval"),
     ],
 )
-def test_tasks_alone_beside_a_skill_are_claimed_if_they_are_files_or_have_inputs(
-    text: str, expected: str | None
-) -> None:
+def test_tasks_alone_beside_a_skill_are_files_or_have_inputs(text: str, expected: str | None) -> None:
     assert kind("eval.yaml", text, "SKILL.md") == expected
 
 
@@ -90,11 +88,6 @@ def test_an_eval_file_with_a_skill_and_tasks_is_claimed(name: str) -> None:
 @pytest.mark.parametrize("tasks", ["- t", "- task_files: [tasks/*.yaml]", "task_files: [tasks/*.yaml]"])
 def test_a_skill_and_tasks_by_name_or_by_files_are_enough(tasks: str) -> None:
     assert kind("eval.yaml", f"name: x\nskill: my-skill\ntasks:\n  {tasks}\n") == "eval"
-
-
-def test_a_configured_eval_name_is_claimed() -> None:
-    path = PurePosixPath("/repo/suite.yaml")
-    assert claim(path, "skill: x\ntasks: []\n", eval_names=["suite.yaml"]) == "eval"
 
 
 @pytest.mark.parametrize("sibling", ["tasks", "SKILL.md", ".waza.yaml", "trigger_tests.yaml"])
@@ -198,46 +191,11 @@ LOOK_ALIKES = {
             image: left.png
         conditions: [a, b]
         """,
-    "promptfoo": """\
-        description: My eval
-        prompts:
-          - "Say {{x}}"
-        providers: [openai:gpt-4o]
-        tests:
-          - vars: {x: hi}
-        """,
-    "lm-eval": """\
-        task: my_task
-        dataset_path: squad
-        doc_to_text: "{{question}}"
-        metric_list:
-          - metric: acc
-        """,
-    "mlflow": """\
-        name: my eval
-        model_uri: models:/x/1
-        data: data.csv
-        evaluators: default
-        """,
-    "a registry of evals": """\
-        my-eval:
-          id: my-eval.dev.v0
-          metrics: [accuracy]
-        my-eval.dev.v0:
-          class: evals.elsuite.basic.match:Match
-        """,
     "a training config": """\
         model:
           name: resnet
         batch_size: 32
         metrics: [accuracy]
-        """,
-    "a workflow": """\
-        name: eval
-        on: push
-        jobs:
-          eval:
-            runs-on: ubuntu-latest
         """,
     "a list": "- one\n- two\n",
     "skill-validator": "scenarios:\n  - name: a\n    prompt: p\n",
@@ -252,10 +210,7 @@ def test_eval_files_of_other_tools_are_left_alone(tool: str) -> None:
     assert kind("eval.yaml", LOOK_ALIKES[tool]) is None
 
 
-@pytest.mark.parametrize(
-    "tool",
-    ["promptfoo", "lm-eval", "mlflow", "a workflow", *list(LOOK_ALIKES)[-5:]],
-)
+@pytest.mark.parametrize("tool", list(LOOK_ALIKES)[-5:])
 def test_they_are_left_alone_beside_a_skill_too(tool: str) -> None:
     assert kind("eval.yaml", LOOK_ALIKES[tool], "SKILL.md") is None
 

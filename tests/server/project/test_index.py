@@ -10,12 +10,6 @@ from waza_language_server.project.index import Project
 from waza_language_server.project.nearby import Nearby
 
 
-def test_a_file_is_claimed_by_the_globs_of_the_suite_above_it(tmp_path: Path) -> None:
-    put(tmp_path, "eval.yaml", EVAL.replace("tasks/*.yaml", "cases/*.yaml"))
-    case = put(tmp_path, "cases/odd.yaml", "prompt: Do it\n")
-    assert Project().claim(case) == "task"
-
-
 def test_an_unreadable_or_binary_file_is_not_claimed(tmp_path: Path) -> None:
     (tmp_path / "eval.yaml").write_bytes(b"\x00\xff\xfeskill")
     assert Project().claim(tmp_path / "eval.yaml") is None
@@ -33,13 +27,6 @@ def test_the_name_of_eval_files_comes_from_the_project_config(tmp_path: Path) ->
 def test_a_config_that_is_no_mapping_changes_nothing(tmp_path: Path) -> None:
     put(tmp_path, ".waza.yaml", "- files\n")
     assert Project().claim(small_suite(tmp_path)) == "eval"
-
-
-def test_tasks_of_a_suite_are_known_with_their_ids(tmp_path: Path) -> None:
-    project = Project()
-    tasks = project.tasks_of(project.suite(small_suite(tmp_path)))
-    assert tasks.known
-    assert [(task.path.name, task.id) for task in tasks.value] == [("first.yaml", "first")]
 
 
 def test_a_new_task_file_is_seen_without_being_told(tmp_path: Path) -> None:
@@ -68,27 +55,6 @@ def test_the_tree_of_an_open_document_is_its_own(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_read_has_an_empty_tree(tmp_path: Path) -> None:
     assert Project().tree(tmp_path / "missing.yaml").root is None
     assert Project().tree(tmp_path).root is None
-
-
-def test_the_suite_of_a_task_is_found_above_it(tmp_path: Path) -> None:
-    eval_path = small_suite(tmp_path)
-    suites = Project().suites_of(tmp_path / "tasks" / "first.yaml")
-    assert [suite.path for suite in suites] == [eval_path]
-
-
-def test_a_task_may_belong_to_several_suites(tmp_path: Path) -> None:
-    put(tmp_path, "eval.yaml", EVAL)
-    put(tmp_path, "wazaEval.yaml", EVAL)
-    task = put(tmp_path, "tasks/a.yaml", "id: a\n")
-    assert [suite.path.name for suite in Project().suites_of(task)] == ["eval.yaml", "wazaEval.yaml"]
-
-
-def test_an_open_eval_elsewhere_is_known_as_the_suite_of_its_tasks(tmp_path: Path) -> None:
-    eval_path = put(tmp_path, "evals/x/eval.yaml", EVAL.replace("tasks/*", "../../cases/*"))
-    case = put(tmp_path, "cases/a.yaml", "id: a\n")
-    assert Project().suites_of(case) == ()
-    project = project_with(opened(eval_path, "eval"))
-    assert [suite.path for suite in project.suites_of(case)] == [eval_path]
 
 
 def test_tasks_written_inline_and_as_task_files_are_read(tmp_path: Path) -> None:
@@ -143,14 +109,6 @@ def test_grader_names_are_unknown_while_the_file_has_syntax_errors(tmp_path: Pat
 def test_grader_names_of_a_task_without_a_suite_are_unknown(tmp_path: Path) -> None:
     document = opened(put(tmp_path, "task.yaml", "id: a\n"), "task")
     assert Nearby(project_with(document), document).grader_names().unknown
-
-
-def test_fixtures_are_the_files_below_the_folder_beside_the_eval(tmp_path: Path) -> None:
-    small_suite(tmp_path)
-    put(tmp_path, "fixtures/a.py", "")
-    put(tmp_path, "fixtures/deep/b.py", "")
-    document = opened(tmp_path / "tasks" / "first.yaml", "task")
-    assert Nearby(project_with(document), document).fixtures().value == ("a.py", "deep/b.py")
 
 
 def test_a_context_dir_replaces_the_fixture_folder(tmp_path: Path) -> None:

@@ -30,9 +30,7 @@ inputs:
 @pytest.mark.parametrize(
     ("grader", "line"), [("mentions", "text"), ("untyped", "config: {contains: [live]}"), (None, "inputs:")]
 )
-def test_a_message_is_shown_at_the_type_of_a_grader_and_the_inputs_of_a_task(
-    tmp_path: Path, grader: str | None, line: str
-) -> None:
+def test_a_message_is_shown_where_no_hint_stands(tmp_path: Path, grader: str | None, line: str) -> None:
     put(tmp_path, "tasks/first.yaml", TASK)
     suite = put(tmp_path, "eval.yaml", EVAL)
     place = VerdictLocations(project_with(), suite).of_message("first", grader)

@@ -34,9 +34,7 @@ COUNTED = cast(dict[str, list[str]], json.loads(files(schema).joinpath("usage.js
         (("inputs", "files", 3), "task.inputs.files"),
     ],
 )
-def test_a_section_is_named_by_its_keys_and_the_type_of_the_grader(
-    path: tuple[str | int, ...], section: str
-) -> None:
+def test_a_section_is_named_by_keys_and_grader_type(path: tuple[str | int, ...], section: str) -> None:
     assert section_of("task", path, parse(TASK).root) == section
 
 

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 from inline_snapshot import snapshot
 
 from waza_engine.spec.problems import SuiteFileError
@@ -296,3 +297,25 @@ def test_a_run_and_the_editor_say_the_same_of_a_fault_at_the_same_line(text: str
         parse_yaml(text, Path("eval.yaml"))
     said = refused.value.message.removeprefix("the YAML is broken: ")
     assert (refused.value.line, sentence(said)) == (text.count("\n", 0, fault.span.start) + 1, fault.message)
+
+
+@pytest.mark.parametrize(
+    ("written", "marked", "code", "meant"),
+    [
+        ("    one\n  two\n", "one", "yaml-indentation", "one\ntwo\n"),
+        ("    one\n\n  two\n   three\n", "one", "yaml-indentation", "one\n\ntwo\n three\n"),
+        ("    one\n    two\n   three\n", "three", "yaml-indentation", "one\ntwo\nthree\n"),
+        ("    one\n\t\ttwo\n", "\t\t", "yaml-tab", "one\ntwo\n"),
+    ],
+)
+def test_lines_of_one_text(written: str, marked: str, code: str, meant: str) -> None:
+    tree = parse(f"a: |\n{written}b: 1\n")
+    (fault,) = tree.errors
+    assert (tree.text[fault.span.start : fault.span.end], fault.code) == (marked, code)
+    (fix,) = fault.fixes
+    assert yaml.safe_load(apply(tree.text, fix.edits)) == {"a": meant, "b": 1}
+
+
+def test_a_text_whose_first_lines_stand_further_in_needs_no_quotes() -> None:
+    (fault,) = parse("a: |  # why\n    one\n  two\n").errors
+    assert "quotes" not in fault.message

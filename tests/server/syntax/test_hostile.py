@@ -102,9 +102,7 @@ def test_a_large_broken_item_keeps_what_stands_before_its_first_error() -> None:
     assert len(tree.errors) == 1
 
 
-def test_the_budget_of_a_repair_leaves_the_rest_broken_and_says_one_fault(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_budget_of_a_repair_leaves_the_rest_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repair, "MOST_WORK", 10)
     tree = parse("config:\n  a: [\n  b: 1\n  c: 2\n")
     assert tree.errors

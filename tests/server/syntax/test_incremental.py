@@ -76,7 +76,7 @@ def test_an_edited_tree_equals_a_fresh_one(name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["indented lists", "dashes below the key", "Windows breaks", "comments", "a long list"]
 )
-def test_an_edit_between_a_key_and_its_first_item_gives_a_fresh_tree(name: str) -> None:
+def test_an_edit_before_the_first_item_gives_a_fresh_tree(name: str) -> None:
     randomness = random.Random(name)
     layout = LAYOUTS[name]
     key = layout.index("tasks:" if name.startswith("dashes") else "graders:")
@@ -90,9 +90,7 @@ def test_an_edit_between_a_key_and_its_first_item_gives_a_fresh_tree(name: str) 
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_reading_pieces_together_gives_what_each_gives_on_its_own(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pieces_give_together_what_each_gives_alone(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     randomness = random.Random(name)
     texts = [LAYOUTS[name]]
     for _ in range(40):

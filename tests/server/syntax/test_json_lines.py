@@ -1,7 +1,6 @@
 """The reader of JSON Lines: each line is a document of its own, and a broken one harms no other."""
 
 import json
-import random
 
 import pytest
 from hypothesis import given, settings
@@ -61,21 +60,6 @@ def same(tree: Tree, fresh: Tree) -> None:
     assert (tree.errors, tree.guesses) == (fresh.errors, fresh.guesses)
     assert drawn(tree.root) == drawn(fresh.root)
     in_order(tree.root)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_lines_that_are_moved_doubled_and_deleted_are_read_as_fresh(seed: int) -> None:
-    chance = random.Random(seed)
-    lines = [*LINES.split("\n"), '{"id": ', "", "// c", '{"a":1}{"b":2}', "\ufeff{}"]
-    tree = parse_json_lines("\n".join(lines))
-    for _ in range(40):
-        at, to = chance.randrange(len(lines)), chance.randrange(len(lines))
-        line = lines[at] if chance.random() < 0.4 else lines.pop(at)
-        if len(lines) < 3 or chance.random() < 0.7:
-            lines.insert(to, line)
-        text = ("\ufeff" if chance.random() < 0.2 else "") + "\n".join(lines)
-        tree = parse_json_lines(text, tree)
-        same(tree, parse_json_lines(text))
 
 
 def test_only_changed_lines_are_parsed_again() -> None:

@@ -45,9 +45,7 @@ def source(text: str, *path: str | int) -> str:
         ("g:\n  - name: x\n    type: y\n  - z\n", ("g", 1), "z"),
     ],
 )
-def test_a_span_holds_the_node_and_nothing_more(
-    text: str, path: tuple[str | int, ...], expected: str
-) -> None:
+def test_a_span_holds_the_node_alone(text: str, path: tuple[str | int, ...], expected: str) -> None:
     assert source(text, *path) == expected
 
 
@@ -63,9 +61,7 @@ def test_a_span_holds_the_node_and_nothing_more(
         ("{a: , b: 1}\n", ("a",), 4),
     ],
 )
-def test_an_empty_value_is_where_one_would_type_it(
-    text: str, path: tuple[str | int, ...], place: int
-) -> None:
+def test_an_empty_value_is_where_one_types(text: str, path: tuple[str | int, ...], place: int) -> None:
     node = root(text).get(*path)
     assert node is not None
     assert (node.kind, node.span.start, node.span.end) == ("scalar", place, place)

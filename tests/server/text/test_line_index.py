@@ -28,37 +28,35 @@ def test_columns_count_code_units(encoding: Encoding, column: int) -> None:
     assert lines.offset(0, column, encoding) == 2
 
 
-def test_a_column_inside_a_character_is_its_start() -> None:
-    assert LineIndex("😋x").offset(0, 1) == 0
+@pytest.mark.parametrize(
+    ("text", "offset", "position"),
+    [
+        ("abc\n", -5, (0, 0)),
+        ("abc\n", 99, (1, 0)),
+        ("ab\r\nc", 3, (0, 2)),
+        ("\ufeffa", 1, (0, 1)),
+    ],
+)
+def test_every_offset_has_a_position(text: str, offset: int, position: tuple[int, int]) -> None:
+    assert LineIndex(text).position(offset) == position
 
 
-def test_columns_behind_the_line_end_at_its_end() -> None:
-    lines = LineIndex("abc\r\nd")
-    assert lines.offset(0, 99) == 3
-    assert lines.offset(0, 10**9, "utf-8") == 3
+@pytest.mark.parametrize(
+    ("text", "line", "column", "offset"),
+    [
+        ("abc\r\nd", -1, 2, 0),
+        ("abc\r\nd", 7, 2, 6),
+        ("abc\r\nd", 0, 99, 3),
+        ("😋x", 0, 1, 0),
+    ],
+)
+def test_every_position_has_an_offset(text: str, line: int, column: int, offset: int) -> None:
+    assert LineIndex(text).offset(line, column) == offset
 
 
-@pytest.mark.parametrize(("line", "offset"), [(-1, 0), (7, 6)])
-def test_lines_outside_the_text_are_its_ends(line: int, offset: int) -> None:
-    assert LineIndex("abc\r\nd").offset(line, 2) == offset
-
-
-def test_offsets_outside_the_text_are_its_ends() -> None:
-    lines = LineIndex("abc\n")
-    assert lines.position(-5) == (0, 0)
-    assert lines.position(99) == (1, 0)
-
-
-def test_the_middle_of_a_windows_break_is_the_end_of_the_line() -> None:
-    assert LineIndex("ab\r\nc").position(3) == (0, 2)
-
-
-def test_a_byte_order_mark_is_a_character() -> None:
-    assert LineIndex("\ufeffa").position(1) == (0, 1)
-
-
-def test_a_lone_surrogate_has_a_width() -> None:
+def test_widths_in_bytes() -> None:
     assert LineIndex("\ud83dx").position(2, "utf-8") == (0, 4)
+    assert LineIndex("abc\r\nd").offset(0, 10**9, "utf-8") == 3
 
 
 @given(st.text(st.sampled_from("ab\r\n\x85é😋\u2028")), st.sampled_from(["utf-8", "utf-16", "utf-32"]))

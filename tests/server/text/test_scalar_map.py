@@ -26,60 +26,31 @@ def written(text: str, start: int, end: int, *path: str | int) -> str:
     return text[span.start : span.end]
 
 
-def test_plain_text_maps_character_by_character() -> None:
-    assert written("a: hello\n", 1, 4) == "ell"
+ESCAPED = 'a: "x\\u00e9\\t\\"y"\n'
+MAPPED: dict[str, tuple[str, str, dict[tuple[int, int], str]]] = {
+    "plain text": ("a: hello\n", "hello", {(1, 4): "ell"}),
+    "a folded line break": ("a: one  \n   two\n", "one two", {(3, 4): "  \n   ", (4, 7): "two"}),
+    "a doubled single quote": ("a: 'it''s on'\n", "it's on", {(2, 3): "''", (5, 7): "on"}),
+    "escapes in double quotes": (
+        ESCAPED,
+        'xé\t"y',
+        {(0, 1): "x", (1, 2): "\\u00e9", (2, 3): "\\t", (3, 4): '\\"', (4, 5): "y"},
+    ),
+    "an escaped line break": ('a: "one \\\n   two"\n', "one two", {(4, 7): "two"}),
+    "literal text": ("a: |\n    first\n      second\n", "first\n  second\n", {(8, 14): "second"}),
+    "an indentation indicator": ("a: |2\n     deep\n  x\n", "   deep\nx\n", {(3, 7): "deep"}),
+    "folded text": ("a: >-\n  one\n  two\n\n  three\n", "one two\nthree", {(8, 13): "three"}),
+    "carriage returns": ("a: |\r\n  one\r\n  two\r\nb: 1\r\n", "one\ntwo\n", {(4, 7): "two"}),
+    "half typed text": ('a: "len(out\n', '"len(out', {(1, 4): "len"}),
+}
 
 
-def test_a_folded_line_break_maps_to_the_blanks_it_came_from() -> None:
-    text = "a: one  \n   two\n"
-    scalar = map_of(text)
-    assert scalar.value == "one two"
-    assert written(text, 3, 4) == "  \n   "
-    assert written(text, 4, 7) == "two"
-
-
-def test_a_doubled_single_quote_is_one_character() -> None:
-    assert written("a: 'it''s on'\n", 2, 3) == "''"
-    assert written("a: 'it''s on'\n", 5, 7) == "on"
-
-
-def test_escapes_in_double_quotes_are_one_character_each() -> None:
-    text = 'a: "x\\u00e9\\t\\"y"\n'
-    assert map_of(text).value == 'xé\t"y'
-    assert [written(text, i, i + 1) for i in range(5)] == ["x", "\\u00e9", "\\t", '\\"', "y"]
-
-
-def test_an_escaped_line_break_vanishes() -> None:
-    text = 'a: "one \\\n   two"\n'
-    assert map_of(text).value == "one two"
-    assert written(text, 4, 7) == "two"
-
-
-def test_literal_text_maps_behind_its_indentation() -> None:
-    text = "a: |\n    first\n      second\n"
-    scalar = map_of(text)
-    assert scalar.value == "first\n  second\n"
-    assert written(text, 8, 14) == "second"
-
-
-def test_an_indentation_indicator_keeps_leading_blanks() -> None:
-    text = "a: |2\n     deep\n  x\n"
-    scalar = map_of(text)
-    assert scalar.value == "   deep\nx\n"
-    assert written(text, 3, 7) == "deep"
-
-
-def test_folded_text_maps_across_lines() -> None:
-    text = "a: >-\n  one\n  two\n\n  three\n"
-    scalar = map_of(text)
-    assert scalar.value == "one two\nthree"
-    assert written(text, 8, 13) == "three"
-
-
-def test_carriage_returns_do_not_shift_anything() -> None:
-    text = "a: |\r\n  one\r\n  two\r\nb: 1\r\n"
-    assert map_of(text).value == "one\ntwo\n"
-    assert written(text, 4, 7) == "two"
+@pytest.mark.parametrize(("text", "value", "parts"), MAPPED.values(), ids=MAPPED)
+def test_characters_lead_to_those_that_wrote_them(
+    text: str, value: str, parts: dict[tuple[int, int], str]
+) -> None:
+    assert map_of(text).value == value
+    assert {part: written(text, *part) for part in parts} == parts
 
 
 def test_a_source_offset_inside_an_escape_belongs_to_its_character() -> None:
@@ -118,12 +89,6 @@ def test_every_style_decodes_to_the_value_of_the_tree(text: str) -> None:
     offsets = [scalar.to_source(index) for index in range(len(scalar.value) + 1)]
     assert offsets == sorted(offsets)
     assert len(set(offsets[:-1])) == len(offsets[:-1])
-
-
-def test_half_typed_text_maps_as_it_stands() -> None:
-    text = 'a: "len(out\n'
-    assert map_of(text).value == '"len(out'
-    assert written(text, 1, 4) == "len"
 
 
 TEXT = st.text(st.sampled_from("ab :#'\"\\\n\t-?[]{},&*!|>%@`é😋\x85~0.1yn"), max_size=12)
