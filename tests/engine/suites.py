@@ -1,9 +1,11 @@
 """Small suites on disk, and running them."""
 
+import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import dedent
+from typing import TypeVar
 
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation
@@ -13,8 +15,12 @@ from waza_engine.runs.preparing import prepare
 from waza_engine.runs.run import RunReport
 from waza_engine.runs.settings.table import RunSettings
 
+T = TypeVar("T")
 CONFIG = "config: {trials_per_task: 1, timeout_seconds: 20, executor: mock}\n"
 GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
+COMMAND_CONFIG = (
+    "config: {trials_per_task: 1, timeout_seconds: 20, executor: command, adapter: adapter.json}\n"
+)
 HANGS = """\
 - type: program
   name: hangs
@@ -38,6 +44,32 @@ def write_suite(
     path = directory / "eval.yaml"
     text = f"name: suite\nskill: writer\n{config}tasks: ['tasks/*.yaml']\n{listed}{dedent(more)}"
     path.write_text(text, "utf-8")
+    return path
+
+
+def config_with(more: str) -> str:
+    """Return ``CONFIG`` with further keys."""
+    return CONFIG.replace("}", f", {more}}}") if more else CONFIG
+
+
+def openai_config(base_url: str, more: str = "", model: str = "small", executor: str = "openai") -> str:
+    """Return the configuration of a suite that asks a model, at least for its judges."""
+    return config_with(f"model: {model}, provider: {{base_url: '{base_url}'}}, {more}").replace(
+        "mock", executor, 1
+    )
+
+
+def write_prompts(
+    directory: Path, *should: str, should_not: Sequence[str] = (), skill: str = "writer"
+) -> Path:
+    """Write the trigger prompts of a suite."""
+    listed = {"should_trigger_prompts": should, "should_not_trigger_prompts": should_not}
+    blocks = {
+        "skill": skill,
+        **{key: [{"prompt": text} for text in texts] for key, texts in listed.items() if texts},
+    }
+    path = directory / "trigger_tests.yaml"
+    path.write_text(json.dumps(blocks), "utf-8")
     return path
 
 
@@ -65,6 +97,12 @@ def replaced(path: Path, old: str, new: str) -> None:
     text = path.read_text("utf-8")
     assert old in text
     path.write_text(text.replace(old, new, 1), "utf-8")
+
+
+def present(value: T | None) -> T:
+    """Return a value that must be there."""
+    assert value is not None
+    return value
 
 
 def until_kept(directory: Path, task_id: str) -> None:

@@ -6,14 +6,13 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.command_line import engine
-from tests.engine.suites import GREETS, run, task, write_suite
+from tests.engine.suites import GREETS, present, run, task, write_suite
 from waza_engine.results.reading.newest_scores import latest_results
 
 
 def recorded(path: Path, to: Path, **options: object) -> Path:
     report, _ = run(path, **options)
-    assert report.results_file is not None
-    return report.results_file.rename(to)
+    return present(report.results_file).rename(to)
 
 
 def two_runs(directory: Path) -> tuple[Path, Path]:
@@ -206,8 +205,7 @@ def test_of_tasks_with_one_id_none_hides_that_another_fails_now(tmp_path: Path) 
     failures = [(case.get("name"), len(case.findall("failure"))) for case in cases]
     assert failures == [("a", 0), ("a-2", 1), ("a-3", 0)]
     run(suite)
-    marked = latest_results(tmp_path)
-    assert marked is not None
+    marked = present(latest_results(tmp_path))
     assert marked.tasks["a"].status == "failed"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.command_line import engine
-from tests.engine.suites import GREETS, recorded, run, task, write_suite
+from tests.engine.suites import GREETS, present, recorded, task, write_suite
 from waza_engine.results.reading.newest_scores import latest_results
 
 Document = dict[str, Any]
@@ -83,8 +83,7 @@ def test_every_report_counts_again(record: Path, change: Callable[[Document], No
 @pytest.mark.parametrize("change", [praise_summary, praise_trials, praise_statistics])
 def test_an_editor_counts_again(record: Path, change: Callable[[Document], None]) -> None:
     edited(record, change)
-    newest = latest_results(record.parents[2])
-    assert newest is not None
+    newest = present(latest_results(record.parents[2]))
     found = newest.tasks["b"]
     assert (found.status, found.score, found.passed_trials, found.trials) == ("failed", 0.5, 0, 2)
 
@@ -111,8 +110,7 @@ def test_a_metric_below_its_threshold_is_missed_whatever_is_written(tmp_path: Pa
     metrics = "metrics: [{name: trigger_accuracy, threshold: 0.9}]\n"
     suite = write_suite(tmp_path, {"a": task("a")}, graders=GREETS, more=metrics)
     (tmp_path / "trigger_tests.yaml").write_text(TRIGGERS, "utf-8")
-    report, _ = run(suite)
-    assert report.results_file is not None
+    record = recorded(suite)
 
     def praise(document: Document) -> None:
         for found in document["trigger_results"][:2]:
@@ -121,7 +119,7 @@ def test_a_metric_below_its_threshold_is_missed_whatever_is_written(tmp_path: Pa
         document["trigger_metrics"] |= {"accuracy": value, "f1": value}
         document["metadata"]["engine"]["status"] = "completed"
 
-    edited(report.results_file, praise)
-    found = engine("report", report.results_file)
+    edited(record, praise)
+    found = engine("report", record)
     assert (found.returncode, "trigger_accuracy is 0.33, below 0.9" in found.stdout) == (1, True)
     assert "accuracy 0.33" in found.stdout

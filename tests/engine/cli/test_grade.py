@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import engine
-from tests.engine.suites import GREETS, recorded, run, task, write_suite
+from tests.engine.suites import GREETS, recorded, task, write_suite
 
 
 def test_a_record_that_still_passes_is_exit_code_0(tmp_path: Path) -> None:
@@ -38,12 +38,11 @@ def test_what_some_graders_say_is_not_held_against_what_all_of_them_said(tmp_pat
 
 def test_a_run_of_some_graders_is_one_of_all_when_all_have_graded_it_again(tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
-    report, _ = run(path, graders=("greets",))
-    assert report.results_file is not None
+    record = recorded(path, graders=("greets",))
     whole, part = tmp_path / "whole.json", tmp_path / "part.json"
-    assert PART not in engine("grade", report.results_file, "-o", whole).stdout
+    assert PART not in engine("grade", record, "-o", whole).stdout
     assert PART not in engine("report", whole).stdout
-    engine("grade", report.results_file, "--task", "a", "-o", part)
+    engine("grade", record, "--task", "a", "-o", part)
     assert PART in engine("report", part).stdout
 
 
@@ -152,8 +151,8 @@ def test_a_run_of_trigger_prompts_alone_is_not_called_one_of_another_suite(tmp_p
     (tmp_path / "trigger_tests.yaml").write_text(
         "skill: writer\nshould_trigger_prompts: [{prompt: Write!}]\n"
     )
-    report, _ = run(path, prompts=("Write!",))
-    found = engine("grade", report.results_file)
+    record = recorded(path, prompts=("Write!",))
+    found = engine("grade", record)
     assert found.returncode == 2
     assert "trigger prompts alone, which are not graded again" in found.stderr
 

@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 from tests.command_line import engine
-from tests.engine.suites import GREETS, recorded, run, task, write_suite
+from tests.engine.suites import GREETS, present, recorded, run, task, write_suite
 from waza_engine.number_formats import format_score_history
 from waza_engine.results.reading.history import history_of
 from waza_engine.results.reading.newest_scores import latest_results, newest_result_file
@@ -63,25 +63,22 @@ def test_how_the_newest_run_ended_stands_beside_its_curve(tmp_path: Path) -> Non
 def test_a_run_that_is_still_to_come_is_not_the_newest_for_ever(tmp_path: Path) -> None:
     """A clock was wrong: the time of the file tells, and where that is to come as well every run is newer."""
     suite = write_suite(tmp_path, {"a": task("a", prompt="Bye")}, graders=GREETS)
-    report, _ = run(suite)
-    assert report.results_file is not None
-    document = json.loads(report.results_file.read_text())
-    early, late = (report.results_file.with_name(f"{name}.json") for name in ("early", "late"))
+    record = recorded(suite)
+    document = json.loads(record.read_text())
+    early, late = (record.with_name(f"{name}.json") for name in ("early", "late"))
     for file in (early, late):
         file.write_text(json.dumps({**document, "timestamp": "2098-01-01T00:00:00Z"}))
-    report.results_file.unlink()
+    record.unlink()
     yesterday, to_come = time.time() - 86_400, time.time() + 86_400
     os.utime(early, (yesterday, yesterday))
     os.utime(late, (to_come, to_come))
     write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
-    newest, _ = run(suite)
-    assert newest.results_file is not None
+    newest = recorded(suite)
     told = [found.file for found in history_of(suite).runs]
-    assert told == ["late.json", "early.json", newest.results_file.name]
-    scores = latest_results(tmp_path, eval_file=suite.name)
-    assert scores is not None
-    assert (scores.path, scores.tasks["a"].passed) == (newest.results_file, True)
-    assert newest_result_file(tmp_path) == newest.results_file
+    assert told == ["late.json", "early.json", newest.name]
+    scores = present(latest_results(tmp_path, eval_file=suite.name))
+    assert (scores.path, scores.tasks["a"].passed) == (newest, True)
+    assert newest_result_file(tmp_path) == newest
     assert "1 of 1 task passed" in engine("report", suite).stdout
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from tests.command_line import engine
-from tests.engine.suites import GREETS, recorded, run, task, write_suite
+from tests.engine.suites import GREETS, present, recorded, run, task, write_suite
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.suite_conclusion import conclude_suite
 
@@ -27,8 +27,7 @@ def test_a_run_without_graders_says_so_and_ends_as_upstream_s_does(tmp_path: Pat
 
 def test_its_record_is_that_of_upstream_with_another_conclusion(tmp_path: Path) -> None:
     report, events = run(ungraded(tmp_path))
-    assert report.results_file is not None
-    document = json.loads(report.results_file.read_text("utf-8"))
+    document = json.loads(present(report.results_file).read_text("utf-8"))
     assert {found["status"] for found in document["tasks"]} == {"passed"}
     assert (document["summary"]["succeeded"], document["summary"]["aggregate_score"]) == (2, 0.0)
     concluded = document["metadata"]["engine"]["conclusion"]
@@ -39,8 +38,8 @@ def test_its_record_is_that_of_upstream_with_another_conclusion(tmp_path: Path) 
 
 
 def test_every_report_of_it_says_the_same(tmp_path: Path) -> None:
-    report, _ = run(ungraded(tmp_path))
-    results = report.results_file
+    record = recorded(ungraded(tmp_path))
+    results = record
     text = engine("report", results)
     assert (text.returncode, WORDS in text.stdout, "score" in text.stdout) == (0, True, False)
     markdown = engine("report", results, "--format", "markdown").stdout
@@ -59,8 +58,8 @@ def test_every_report_of_it_says_the_same(tmp_path: Path) -> None:
 
 
 def test_a_gate_lets_it_pass_and_warns(tmp_path: Path) -> None:
-    report, _ = run(ungraded(tmp_path))
-    files = ("--baseline", report.results_file, "--current", report.results_file)
+    record = recorded(ungraded(tmp_path))
+    files = ("--baseline", record, "--current", record)
     found = engine("gate", *files)
     assert found.returncode == 0
     assert "current: no task was judged" in found.stdout
@@ -69,11 +68,11 @@ def test_a_gate_lets_it_pass_and_warns(tmp_path: Path) -> None:
 
 
 def test_a_gate_fails_when_nothing_is_judged_that_was_judged_before(tmp_path: Path) -> None:
-    now, _ = run(ungraded(tmp_path / "now"))
+    now = recorded(ungraded(tmp_path / "now"))
     for prompt in ("Say hello", "Bye"):  # it is no measure how many passed
         judged = {name: task(name, prompt=prompt) for name in "ab"}
-        then, _ = run(write_suite(tmp_path / prompt, judged, graders=GREETS))
-        files = ("--baseline", then.results_file, "--current", now.results_file)
+        then = recorded(write_suite(tmp_path / prompt, judged, graders=GREETS))
+        files = ("--baseline", then, "--current", now)
         found = engine("gate", *files, "--max-regression-pct", "100")
         assert found.returncode == 1
         assert "gate: FAIL\n" in found.stdout
@@ -108,8 +107,7 @@ def test_a_run_that_was_no_pass_for_its_least_score_is_none_in_its_record(tmp_pa
     for least in ((), ("--fail-under", "0.05")):  # a lower one does not make it a pass
         told = engine("report", record, *least)
         assert (told.returncode, "there is no score" in told.stdout) == (1, True)
-    newest = latest_results(tmp_path)
-    assert newest is not None
+    newest = present(latest_results(tmp_path))
     assert conclude_suite(newest).verdict == "failed"
     assert engine("history", tmp_path).stdout.splitlines()[0].endswith(", failed")
 
@@ -131,15 +129,14 @@ def test_one_task_without_a_grader_is_told_beside_those_that_were_judged(tmp_pat
 def test_runs_side_by_side_have_the_pass_rate_of_the_judged_tasks(tmp_path: Path) -> None:
     none_passed = "- {type: text, name: says, config: {contains: [goodbye]}}\n"
     graded = task("b", f"graders:\n{none_passed}")
-    report, _ = run(write_suite(tmp_path, {"a": task("a"), "b": graded}))
-    found = json.loads(engine("compare", report.results_file, report.results_file, "-f", "json").stdout)
+    record = recorded(write_suite(tmp_path, {"a": task("a"), "b": graded}))
+    found = json.loads(engine("compare", record, record, "-f", "json").stdout)
     assert found["success_rates"] == [0.0, 0.0]
 
 
 def test_an_editor_reads_it_as_nothing_judged(tmp_path: Path) -> None:
     run(ungraded(tmp_path))
-    found = latest_results(tmp_path)
-    assert found is not None
+    found = present(latest_results(tmp_path))
     assert {one.status for one in found.tasks.values()} == {"skipped"}
     assert conclude_suite(found).verdict == "unjudged"
 

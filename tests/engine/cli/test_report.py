@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.command_line import engine
-from tests.engine.suites import GREETS, recorded, run, task, write_suite
+from tests.engine.suites import GREETS, present, recorded, run, task, write_suite
 from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.suite_conclusion import conclude_suite
@@ -139,8 +139,7 @@ def test_a_killed_run_is_never_a_pass(journal: Path, form: str) -> None:
         case "markdown":
             assert found.stdout.startswith("## ❌ `suite`: 1 of 3 tasks passed")
         case "junit":
-            suite = ElementTree.fromstring(found.stdout).find("testsuite")
-            assert suite is not None
+            suite = present(ElementTree.fromstring(found.stdout).find("testsuite"))
             assert (suite.get("errors"), suite.get("skipped")) == ("1", "2")
         case _:
             assert [task["status"] for task in json.loads(found.stdout)["tasks"]] == [
@@ -160,15 +159,14 @@ def test_a_killed_run_is_never_a_pass(journal: Path, form: str) -> None:
     ],
 )
 def test_a_run_that_fails_by_a_metric_alone_is_no_pass(tmp_path: Path, form: str, said: str) -> None:
-    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
-    assert report.results_file is not None
-    document = json.loads(report.results_file.read_text())
+    record = recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
+    document = json.loads(record.read_text())
     document["metrics"] = {
         "trigger_accuracy": {"value": 0.5, "threshold": 0.9, "passed": False, "weight": 1},
         "tool_accuracy": {"value": 1.0, "threshold": 0.9, "passed": True, "weight": 1},
     }
-    report.results_file.write_text(json.dumps(document))
-    found = engine("report", report.results_file, "--format", form).stdout
+    record.write_text(json.dumps(document))
+    found = engine("report", record, "--format", form).stdout
     assert said in found
     assert "tool_accuracy" not in found
 
@@ -208,21 +206,21 @@ def test_a_killed_run_is_in_the_history_before_the_next_one_makes_a_file_of_it(j
 
 def test_what_waits_for_a_review_is_named_and_has_no_score(tmp_path: Path) -> None:
     asks = "- {type: human, name: eye, config: {}}\n"
-    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=asks))
-    found = engine("report", report.results_file)
+    record = recorded(write_suite(tmp_path, {"a": task("a")}, graders=asks))
+    found = engine("report", record)
     assert found.returncode == 0
     assert "◷ a\n" in found.stdout
     assert "◷ eye  Pending" in found.stdout
     assert "nothing was judged: 1 task waits for a review" in found.stdout
     assert "score" not in found.stdout
-    markdown = engine("report", report.results_file, "--format", "markdown").stdout
+    markdown = engine("report", record, "--format", "markdown").stdout
     assert "Score:" not in markdown
     assert "| ⏭️ | `a` |  |  |" in markdown
 
 
 def test_a_red_task_says_its_cause(tmp_path: Path) -> None:
-    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS.replace("hello", "adieu")))
-    found = engine("report", report.results_file)
+    record = recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS.replace("hello", "adieu")))
+    found = engine("report", record)
     assert found.returncode == 1
     assert (
         "not known: `mock` answered instead of an agent with the skill; `greets` found the answer wrong."
@@ -232,20 +230,19 @@ def test_a_red_task_says_its_cause(tmp_path: Path) -> None:
 
 def test_a_run_that_a_hook_ended_before_its_first_task_has_a_report(tmp_path: Path) -> None:
     hooks = "hooks: {before_run: [{command: python3 -c exit(3), error_on_fail: true}]}\n"
-    report, _ = run(write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS, more=hooks))
-    found = engine("report", report.results_file)
+    record = recorded(write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS, more=hooks))
+    found = engine("report", record)
     assert (found.returncode, found.stderr) == (1, "")
     assert "exited with 3" in found.stdout
     assert "not run to its end: 0 of 2 tasks passed, 2 not run" in found.stdout
-    suite = ElementTree.fromstring(engine("report", report.results_file, "--format", "junit").stdout)[0]
+    suite = ElementTree.fromstring(engine("report", record, "--format", "junit").stdout)[0]
     assert (suite.get("errors"), suite.get("skipped")) == ("1", "2")
 
 
 @pytest.mark.parametrize("edited", ["the task", "the trial", "the verdict"])
 def test_a_record_that_was_edited_is_as_red_as_its_worst_part(tmp_path: Path, edited: str) -> None:
-    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
-    assert report.results_file is not None
-    document = json.loads(report.results_file.read_text("utf-8"))
+    record = recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
+    document = json.loads(record.read_text("utf-8"))
     (of_task,) = document["tasks"]
     (trial,) = of_task["runs"]
     match edited:
@@ -255,12 +252,11 @@ def test_a_record_that_was_edited_is_as_red_as_its_worst_part(tmp_path: Path, ed
             trial["status"] = "failed"
         case _:
             trial["validations"]["greets"] |= {"passed": False, "score": 0.0}
-    report.results_file.write_text(json.dumps(document), "utf-8")
-    found = engine("report", report.results_file)
+    record.write_text(json.dumps(document), "utf-8")
+    found = engine("report", record)
     assert (found.returncode, "failed: 0 of 1 task passed, 1 failed" in found.stdout) == (1, True)
-    markdown = engine("report", report.results_file, "--format", "markdown").stdout
+    markdown = engine("report", record, "--format", "markdown").stdout
     _, _, details = markdown.partition("</summary>")
     assert details.partition("</details>")[0].strip()
-    newest = latest_results(tmp_path)
-    assert newest is not None
+    newest = present(latest_results(tmp_path))
     assert conclude_suite(newest).verdict == "failed"

@@ -20,7 +20,7 @@ from tests.engine.cluster.test_local_cluster import document, executed, statuses
 from tests.engine.cluster.test_stored_runs import Elsewhere, can_hide
 from tests.engine.executors.agents import write_agent
 from tests.engine.runs.test_skill_evals import trigger_list
-from tests.engine.suites import task, write_suite
+from tests.engine.suites import present, task, write_suite
 from tests.patience import staying
 from waza_engine.cluster.dask_backend import backends_of
 from waza_engine.cluster.dask_cluster import DaskCluster
@@ -218,8 +218,7 @@ def test_a_limit_holds_for_the_trigger_prompts_of_all_workers(cluster: DaskClust
     path = prompts_suite(tmp_path, *(f"p{number}" for number in range(40)))
     outcome, _ = executed(path, backends_of(cluster), max_tokens=1000)
     sent = asked(tmp_path).total()
-    assert outcome.spending is not None
-    assert outcome.spending.tokens == 100 * sent
+    assert present(outcome.spending).tokens == 100 * sent
     assert 10 <= sent <= 10 + cluster.slots
     assert errors(outcome) == {}
     assert conclude(outcome).exit_code == 3

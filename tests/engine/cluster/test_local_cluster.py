@@ -19,7 +19,7 @@ from tests.conftest import StartModel
 from tests.engine.cluster.ledgers import LedgerSuite, agents_alive, kill, name_of, until
 from tests.engine.executors.agents import write_agent
 from tests.engine.runs.test_shards import timeless
-from tests.engine.suites import task, write_suite
+from tests.engine.suites import present, task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE, staying
 from tests.scripted_model import Answer
 from waza_engine.cluster import local_workers
@@ -185,8 +185,7 @@ def test_a_cancelled_run_ends_at_once_with_its_agents_and_keeps_answers(
 def test_the_budget_counts_all_workers(cluster: DaskCluster, tmp_path: Path) -> None:
     suite = LedgerSuite(tmp_path, tasks=40)
     outcome, _ = executed(suite.path, backends_of(cluster), max_tokens=1000)
-    assert outcome.spending is not None
-    assert outcome.spending.tokens == 100 * suite.asked().total()
+    assert present(outcome.spending).tokens == 100 * suite.asked().total()
     assert outcome.limit.startswith("the limit of 1,000 tokens is reached")
     assert suite.asked().total() == 10
     assert conclude(outcome).exit_code == 3

@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from tests.engine.suites import present
 from waza_engine.executors.base import ExecutorError
 from waza_engine.executors.copilot.runtime import find_provider
 from waza_engine.masking import masked
@@ -29,8 +30,7 @@ def test_without_any_it_is_github() -> None:
 
 def test_the_suite_names_it_and_the_key_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "very-secret")
-    found = find_provider(provider(api_key_env="MY_KEY", wire_api="responses"))
-    assert found is not None
+    found = present(find_provider(provider(api_key_env="MY_KEY", wire_api="responses")))
     assert found.config == {
         "type": "openai",
         "base_url": URL,
@@ -44,8 +44,7 @@ def test_the_suite_names_it_and_the_key_comes_from_the_environment(monkeypatch: 
 def test_the_suite_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COPILOT_PROVIDER_BASE_URL", "http://elsewhere:1/v1")
     monkeypatch.setenv("COPILOT_PROVIDER_API_KEY", "for-elsewhere")
-    found = find_provider(provider())
-    assert found is not None
+    found = present(find_provider(provider()))
     assert found.host == "127.0.0.1:11434"
     assert "api_key" not in found.config
 
@@ -64,8 +63,7 @@ def test_all_variables_of_the_agent_are_handed_on(monkeypatch: pytest.MonkeyPatc
     }.items():
         monkeypatch.setenv(f"COPILOT_PROVIDER_{name}", value)
     monkeypatch.setenv("API_KEY", "of something else")
-    found = find_provider(None)
-    assert found is not None
+    found = present(find_provider(None))
     assert found.config == {
         "type": "azure",
         "base_url": URL,

@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import StartModel
 from tests.engine.executors.talking import write_skill
 from tests.engine.results.upstream_layout import complaints
-from tests.engine.suites import only_trial, run, task, write_suite
+from tests.engine.suites import only_trial, present, run, task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, Status, Tokens, call
 from waza_engine.runs.limits.cancellation import RunCancellation
@@ -76,8 +76,7 @@ def test_graders_see_skill_tools_files_tokens_and_text(scripted_model: StartMode
     assert trial.usage is not None
     assert trial.usage.input_tokens + trial.usage.output_tokens == 75
     assert "Write into hello.txt." in model.requests[0].system
-    assert report.results_file is not None
-    assert list(complaints(json.loads(report.results_file.read_text("utf-8")))) == []
+    assert list(complaints(json.loads(present(report.results_file).read_text("utf-8")))) == []
 
 
 def test_a_judge_asks_the_same_server_with_its_verdict_tools(
@@ -155,8 +154,7 @@ def test_the_key_is_in_no_file_of_the_run(
 
     report, _ = run(path)
 
-    assert report.results_file is not None
     assert only_trial(report).output == "the-very-secret-key", "it is graded as it is"
     written = [found for found in (tmp_path / ".waza").rglob("*") if found.is_file()]
-    assert report.results_file in written
+    assert present(report.results_file) in written
     assert not any("the-very-secret-key" in found.read_text("utf-8") for found in written)

@@ -26,7 +26,7 @@ from types import FrameType
 from typing import Literal
 
 from tests.engine.executors.agents import write_agent
-from tests.engine.suites import task, write_suite
+from tests.engine.suites import present, task, write_suite
 from tests.scripted_model import Answer, Call, ModelRequest, Reply, ScriptedModel, Tokens
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.reading.formats import read_document
@@ -215,16 +215,14 @@ class Runner:
         self._ask(f"kill {process} {number}")
 
     def close(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
+        present(self._process.stdin).close()
         self._process.wait(_WAIT_SECONDS)
 
     def _ask(self, line: str) -> str:
         assert self._process.stdin is not None
-        assert self._process.stdout is not None
         self._process.stdin.write(f"{line}\n")
         self._process.stdin.flush()
-        return self._process.stdout.readline().strip()
+        return present(self._process.stdout).readline().strip()
 
 
 def _serve_runs() -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.faults.runs import FaultyRun, faulty_run, marked_processes
-from tests.engine.suites import GREETS, task, until_kept, write_suite
+from tests.engine.suites import GREETS, present, task, until_kept, write_suite
 from tests.patience import ON_A_BUSY_MACHINE, staying
 from waza_engine.results.reading.newest_scores import latest_results
 
@@ -118,8 +118,7 @@ def test_a_workspace_that_does_not_fit_on_the_disk_costs_its_task(tmp_path: Path
         env=environment,
     )
     assert "Traceback" not in found.stderr
-    results = latest_results(suite)
-    assert results is not None
+    results = present(latest_results(suite))
     assert {each.id: each.status for each in results.tasks.values()} == {"a": "error", "b": "passed"}
     assert "cannot be copied into the workspace" in results.tasks["a"].error
     assert list(temporary.iterdir()) == []
@@ -145,8 +144,7 @@ def test_a_killed_engine_loses_no_finished_task_and_leaves_no_program(
         until_kept(suite.parent, "a")
         process.kill()
     assert staying(left) == []
-    found = latest_results(suite.parent)
-    assert found is not None
+    found = present(latest_results(suite.parent))
     assert found.tasks["a"].graders["greets"].passed
     again = faulty_run(suite, "--task", "a", temporary=temporary)
     assert again.exit_code == 0

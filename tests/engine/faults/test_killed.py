@@ -16,7 +16,7 @@ from tests.conftest import StartModel
 from tests.engine.executors.agents import write_agent
 from tests.engine.faults.independent import command, left_after, wait_for, write_independent
 from tests.engine.faults.runs import faulty_run
-from tests.engine.suites import CONFIG, task, write_suite
+from tests.engine.suites import CONFIG, present, task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE
 
 pytestmark = pytest.mark.check
@@ -136,8 +136,7 @@ def test_the_command_ends_by_the_signal_that_ended_the_engine(tmp_path: Path, nu
         stdout=subprocess.PIPE,
         env={**os.environ, "TMPDIR": str(tmp_path)},
     ) as process:
-        assert process.stdout is not None
-        while b'"output"' not in process.stdout.readline():
+        while b'"output"' not in present(process.stdout).readline():
             pass
         (guard,) = psutil.Process(process.pid).children()
         guard.children()[0].send_signal(number)

@@ -8,8 +8,8 @@ import psutil
 import pytest
 
 from tests.conftest import StartModel
-from tests.engine.runs.test_resuming import IDS, Ledger, resumed, suite, with_prompts
-from tests.scripted_model import ScriptedModel
+from tests.engine.runs.test_resuming import IDS, Ledger, resumed
+from tests.engine.suites import write_prompts
 from waza_engine.results.json_values import block_of
 from waza_engine.results.reading.journals import begun
 from waza_engine.runs.loading.suite import SuiteError
@@ -17,41 +17,39 @@ from waza_engine.runs.loading.suite import SuiteError
 pytestmark = pytest.mark.check
 
 
-def killed_at(count: int, model: ScriptedModel, path: Path, *options: str) -> None:
+def killed_at(count: int, ledger: Ledger, *options: str) -> None:
     """Start a run of the suite in a process, and kill it when so many requests have come."""
-    command = [sys.executable, "-m", "waza_engine", "run", str(path), *options]
+    command = [sys.executable, "-m", "waza_engine", "run", str(ledger.path), *options]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
-        model.wait_for_requests(count)
-        (journal,) = (path.parent / ".waza" / "results").glob("*.partial.jsonl")
+        ledger.model.wait_for_requests(count)
+        (journal,) = (ledger.path.parent / ".waza" / "results").glob("*.partial.jsonl")
         psutil.Process(int(str(block_of(begun(journal) or {}, "process")["pid"]))).kill()
 
 
 def test_a_prompt_that_was_sent_when_the_run_was_killed_is_lost(
     scripted_model: StartModel, tmp_path: Path
 ) -> None:
-    ledger = Ledger(scripted_model, held="slow")
-    path = suite(tmp_path, ledger.model)
-    with_prompts(path, "slow", "later")
-    killed_at(4, ledger.model, path)
-    outcome = resumed(path)
+    ledger = Ledger(scripted_model, tmp_path, held="slow")
+    write_prompts(tmp_path, "slow", "later")
+    killed_at(4, ledger)
+    outcome = resumed(ledger.path)
     assert ledger.asked == {**dict.fromkeys(IDS, 1), "slow": 1, "later": 1}
     assert [bool(found.error) for found in outcome.triggers] == [True, False]
-    resumed(path, "lost")
+    resumed(ledger.path, "lost")
     assert ledger.asked["slow"] == 2
 
 
 def test_runs_that_go_on_count_what_all_runs_before_them_spent(
     scripted_model: StartModel, tmp_path: Path
 ) -> None:
-    ledger = Ledger(scripted_model, held="b c c", said="bad")
-    path = suite(tmp_path, ledger.model)
-    killed_at(2, ledger.model, path)
+    ledger = Ledger(scripted_model, tmp_path, held="b c c", said="bad")
+    killed_at(2, ledger)
     # `a` has failed, and is asked again with `b`.
-    killed_at(5, ledger.model, path, "--resume", "--retry", "lost", "--retry", "failed")
-    killed_at(6, ledger.model, path, "--resume", "--retry", "lost")
+    killed_at(5, ledger, "--resume", "--retry", "lost", "--retry", "failed")
+    killed_at(6, ledger, "--resume", "--retry", "lost")
     assert ledger.asked == {"a": 2, "b": 2, "c": 2}
     with pytest.raises(SuiteError, match="the limit of 300 tokens is reached: 300 are used"):
-        resumed(path, "lost", max_tokens=300)
-    outcome = resumed(path, "lost")
+        resumed(ledger.path, "lost", max_tokens=300)
+    outcome = resumed(ledger.path, "lost")
     assert outcome.spending is not None
     assert outcome.spending.tokens == 400

@@ -9,7 +9,7 @@ import pytest
 from tests.command_line import engine
 from tests.engine.executors.talking import write_skill
 from tests.engine.runs.test_repositories import git
-from tests.engine.suites import CONFIG, GREETS, replaced, run, task, write_suite
+from tests.engine.suites import CONFIG, GREETS, present, replaced, run, task, write_suite
 from waza_engine.commands.methods import Methods
 from waza_engine.json_rpc import RpcError
 from waza_engine.results.conclusion import conclude
@@ -214,8 +214,7 @@ def test_the_record_and_reports_say_that_it_was_a_part(suite: Path) -> None:
     settings = json.loads(results.read_text())["metadata"]["engine"]["settings"]
     assert settings["changed_since"] == "HEAD"
     assert settings["affected"] == {"commit": head, "tasks": 1, "of": 4}
-    found = head_of(results)
-    assert found is not None
+    found = present(head_of(results))
     assert not found.is_whole
     for kind in ("text", "markdown", "junit"):
         assert words in engine("report", results, "--format", kind).stdout

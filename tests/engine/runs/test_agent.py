@@ -6,7 +6,7 @@ import pytest
 
 from tests.conftest import StartModel
 from tests.engine.runs.agents import Agent, says_hello, tried
-from tests.engine.suites import CONFIG, only_trial, run, task, write_suite
+from tests.engine.suites import CONFIG, only_trial, present, run, task, write_suite
 from tests.scripted_model import call
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse
 from waza_engine.mcp.mocks import read_mock
@@ -69,8 +69,7 @@ def test_a_secret_of_a_server_stands_in_no_result(tmp_path: Path, monkeypatch: A
     monkeypatch.setenv("MY_TOKEN", "s3cr3t-value")
     settings = "mcp_servers: {files: {command: npx, env: [MY_TOKEN]}, broken: {command: 3, env: [MY_TOKEN]}}"
     report, events = run(suite(tmp_path, settings))
-    assert report.results_file is not None
-    assert "s3cr3t-value" not in report.results_file.read_text()
+    assert "s3cr3t-value" not in present(report.results_file).read_text()
     assert "s3cr3t-value" not in "".join(str(event) for event in events)
 
 

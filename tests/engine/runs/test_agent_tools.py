@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.engine.runs.agents import Agent, tried
-from tests.engine.suites import CONFIG, run, task, write_suite
+from tests.engine.suites import CONFIG, present, run, task, write_suite
 from waza_engine.runs.loading.suite import load_suite
 from waza_engine.runs.passes.suite_pass import baseline_pass
 from waza_engine.runs.trials.selection import select
@@ -28,8 +28,7 @@ def suite(folder: Path, settings: str = "", more: str = "") -> Path:
 def added(path: Path) -> Mapping[str, Any] | None:
     """Return the options of the grader that is added, None without one."""
     (chosen,), _ = select(load_suite(path), (), ())
-    assert chosen.trial is not None
-    found = [built.entry.config for built in chosen.trial.graders if built.name == NAME]
+    found = [built.entry.config for built in present(chosen.trial).graders if built.name == NAME]
     return found[0] if found else None
 
 

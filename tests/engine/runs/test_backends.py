@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.suites import GREETS, only_task, task, write_suite
+from tests.engine.suites import GREETS, only_task, present, task, write_suite
 from waza_engine.results.record import ArrivedAnswer, TrialOutcome, TriggerOutcome
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import load_suite
@@ -68,8 +68,7 @@ def test_inline_tasks_are_told_apart_by_their_place(tmp_path: Path) -> None:
         ("eval.yaml", 2),
     ]
     alone = {each.place: each for each in load_suite(path, only="eval.yaml").tasks}
-    assert alone[2].task is not None
-    assert alone[2].task.inputs.prompt == "two"
+    assert present(alone[2].task).inputs.prompt == "two"
 
 
 @pytest.mark.parametrize("file", ["eval.yaml", "tasks/a.yaml"])

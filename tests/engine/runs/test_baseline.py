@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import StartModel
 from tests.engine.executors.talking import write_skill
-from tests.engine.suites import CONFIG, run, task, write_suite
+from tests.engine.suites import CONFIG, present, run, task, write_suite
 from tests.scripted_model import ModelRequest, Reply, Status, call
 from waza_engine.results.codec.runs import run_document, run_of
 from waza_engine.results.codec.summary_blocks import task_document, task_of
@@ -50,11 +50,9 @@ def test_every_task_runs_with_skills_and_without_and_the_difference_is_told(
     outcome = report.outcome
     assert [knows_the_skill(request) for request in model.requests] == [True, True, False, False]
     assert outcome.status == "completed"
-    impact = outcome.tasks[0].impact
-    assert impact is not None
+    impact = present(outcome.tasks[0].impact)
     assert (impact.delta, impact.percent_change) == (1.0, 10_000.0)
-    assert outcome.baseline is not None
-    assert [found.status for found in outcome.baseline.tasks] == ["failed", "failed"]
+    assert [found.status for found in present(outcome.baseline).tasks] == ["failed", "failed"]
     assert [event.baseline for event in events if event.kind == "started" and event.trial] == [
         None,
         None,
@@ -67,8 +65,7 @@ def test_every_task_runs_with_skills_and_without_and_the_difference_is_told(
         3,
         4,
     ]
-    assert report.results_file is not None
-    document = json.loads(report.results_file.read_text("utf-8"))
+    document = json.loads(present(report.results_file).read_text("utf-8"))
     assert document["is_baseline"] is True
     assert document["baseline_outcome"]["summary"]["success_rate"] == 0.0
     assert document["tasks"][0]["skill_impact"]["pass_rate_with_skills"] == 1.0
@@ -129,13 +126,11 @@ def test_a_judge_that_compares_is_given_the_answer_of_the_baseline(
     assert not knows_the_skill(model.requests[0])
     verdict = (report.outcome.tasks[0].trials[0].validations or {})["better"]
     assert (verdict.score, verdict.passed, verdict.status) == (1.0, True, "graded")
-    impact = report.outcome.tasks[0].impact
-    assert impact is not None
+    impact = present(report.outcome.tasks[0].impact)
     assert impact.pairwise is not None
     assert (impact.pairwise.winner, impact.pairwise.wins) == ("skill", 1)
-    assert report.outcome.baseline is not None
     # Without the comparison nothing is left to grade, which is neither success nor failure of the baseline.
-    assert report.outcome.baseline.tasks[0].status == "skipped"
+    assert present(report.outcome.baseline).tasks[0].status == "skipped"
     assert report.outcome.status == "completed"
     assert (impact.pass_rate_baseline, impact.delta, impact.percent_change) == (None, None, None)
     document = run_document(report.outcome)
@@ -171,8 +166,7 @@ def test_a_share_is_no_whole_one_where_a_single_task_is_lacking() -> None:
     tasks = [{"test_id": f"t{n}", "status": "passed" if n else "failed"} for n in range(300)]
     without = [{**task, "status": "passed"} for task in tasks]
     found = conclude(run_of({"tasks": tasks, "baseline_outcome": {"tasks": without}}))
-    assert found.baseline is not None
-    assert found.baseline.words.startswith("99 % of the tasks pass with skills, 100 % without")
+    assert present(found.baseline).words.startswith("99 % of the tasks pass with skills, 100 % without")
 
 
 @pytest.mark.usefixtures("skills")
@@ -185,8 +179,7 @@ def test_a_task_that_broke_in_one_of_the_runs_has_no_impact(
     model = scripted_model(answer)
     path = write_suite(tmp_path, {"a": task("a")}, graders=SAYS, config=config(model.base_url))
     report, _ = run(path, baseline=True)
-    assert report.outcome.baseline is not None
-    assert [found.status for found in report.outcome.baseline.tasks] == ["error"]
+    assert [found.status for found in present(report.outcome.baseline).tasks] == ["error"]
     assert report.outcome.tasks[0].impact is None
 
 

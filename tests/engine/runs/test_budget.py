@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import StartModel
-from tests.engine.suites import CONFIG, recorded, run, task, write_suite
+from tests.engine.suites import CONFIG, present, recorded, run, task, write_suite
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, Status, Tokens, call
 from waza_engine.results.codec.runs import run_document
 from waza_engine.results.reading.recordings import read_recording
@@ -61,8 +61,7 @@ def test_the_task_in_work_keeps_its_finished_trials(scripted_model: StartModel, 
     first, second = report.outcome.tasks
     assert (first.status, len(first.trials)) == ("passed", 3)
     assert first.error.endswith("3 of 5 trials ran")
-    assert first.statistics is not None
-    assert first.statistics.total_runs == 3
+    assert present(first.statistics).total_runs == 3
     assert second.error.endswith("no trial ran")
     assert [event.completed for event in events if event.kind in ("passed", "skipped")] == [1, 2, 3, 5, 10]
 
@@ -72,8 +71,7 @@ def test_dollars_are_counted_by_the_price_of_the_model(scripted_model: StartMode
     model = scripted_model(*[Answer("fine", usage=Tokens(1000, 0))] * 9)
     report, _ = run(suite(tmp_path, model.base_url, 4), max_cost_usd=0.005)
     assert len(model.requests) == 2
-    spent = report.outcome.spending
-    assert spent is not None
+    spent = present(report.outcome.spending)
     assert (spent.tokens, spent.cost.usd) == (2000, pytest.approx(0.005))
     assert "$0.0050 is reached: $0.0050 are spent" in report.outcome.message
 
@@ -124,15 +122,11 @@ def test_judges_are_counted_apart_from_the_agent(scripted_model: StartModel, tmp
         "cheap": True,
     }
     assert trial.usage is not None
-    assert trial.judge_usage is not None
-    assert (trial.usage.input_tokens, trial.judge_usage.input_tokens) == (90, 900)
-    spent = report.outcome.spending
-    assert spent is not None
+    assert (trial.usage.input_tokens, present(trial.judge_usage).input_tokens) == (90, 900)
+    spent = present(report.outcome.spending)
     assert spent.tokens == 1090
-    assert trial.cost is not None
-    assert spent.cost.usd == pytest.approx(trial.cost.usd)
-    assert report.results_file is not None
-    recorded = read_recording(report.results_file).tasks[0].trials[0]
+    assert spent.cost.usd == pytest.approx(present(trial.cost).usd)
+    recorded = read_recording(present(report.results_file)).tasks[0].trials[0]
     assert recorded.outcome.usage == trial.usage
 
 
@@ -141,9 +135,7 @@ def test_what_failed_attempts_used_is_counted_too(scripted_model: StartModel, tm
     report, _ = run(suite(tmp_path, model.base_url, 1, "max_attempts: 2"))
     trial = report.outcome.tasks[0].trials[0]
     assert (trial.status, trial.attempts) == ("passed", 2)
-    assert trial.usage is not None
-    assert trial.other_usage is not None
-    assert (trial.usage.input_tokens, trial.other_usage.input_tokens) == (90, 90)
+    assert (present(trial.usage).input_tokens, present(trial.other_usage).input_tokens) == (90, 90)
 
 
 def test_a_limit_of_dollars_needs_a_price_before_anything_is_spent(
@@ -196,8 +188,7 @@ def test_an_executor_that_costs_nothing_has_no_limit(tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a")}, config=CONFIG)
     report, _ = run(path, max_cost_usd=0.0, max_tokens=0)
     assert report.outcome.status == "completed"
-    assert report.results_file is not None
-    assert "cost" not in json.loads(report.results_file.read_text("utf-8"))["summary"]
+    assert "cost" not in json.loads(present(report.results_file).read_text("utf-8"))["summary"]
 
 
 def test_costs_stand_in_the_results_beside_upstreams_figures(
@@ -229,8 +220,7 @@ def test_a_broken_trial_keeps_what_a_person_needs_first(scripted_model: StartMod
 
 def test_the_moment_of_a_failure_is_one_however_often_it_is_written(tmp_path: Path) -> None:
     report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=SAYS))
-    assert report.results_file is not None
-    written = json.loads(report.results_file.read_text("utf-8"))
+    written = json.loads(present(report.results_file).read_text("utf-8"))
     moments = {
         document["tasks"][0]["runs"][0]["failure_artifacts"]["captured_at"]
         for document in (written, run_document(report.outcome), run_document(report.outcome))

@@ -8,7 +8,7 @@ import pytest
 from tests.command_line import engine
 from tests.conftest import StartModel
 from tests.engine.executors.talking import write_skill
-from tests.engine.suites import CONFIG, run, task, write_suite
+from tests.engine.suites import CONFIG, present, run, task, write_suite
 from tests.scripted_model import Answer, Status, Tokens
 from waza_engine.runs.passes.caching import CacheError, clear_cache
 
@@ -45,8 +45,7 @@ def test_an_unchanged_task_is_taken_from_the_cache_with_its_verdicts(tmp_path: P
         assert one.trials[0].output == two.trials[0].output
     assert [event.cached for event in events if event.kind == "passed"] == [True, True]
     assert events[-1].completed == events[-1].total == 2
-    assert after.results_file is not None
-    assert json.loads(after.results_file.read_text("utf-8"))["tasks"][0]["cached"] is True
+    assert json.loads(present(after.results_file).read_text("utf-8"))["tasks"][0]["cached"] is True
 
 
 def test_another_checkout_of_the_suite_has_the_same_results(tmp_path: Path) -> None:
@@ -135,10 +134,8 @@ def test_a_broken_trial_runs_again(scripted_model: StartModel, tmp_path: Path) -
     report, _ = run(path, cache=True, cache_directory=tmp_path / "cache")
     assert report.outcome.tasks[0].cached
     assert len(model.requests) == 2
-    assert report.outcome.spending is not None
-    assert report.outcome.spending.tokens == 0
-    assert report.results_file is not None
-    assert "cost" not in json.loads(report.results_file.read_text("utf-8"))["tasks"][0]
+    assert present(report.outcome.spending).tokens == 0
+    assert "cost" not in json.loads(present(report.results_file).read_text("utf-8"))["tasks"][0]
 
 
 def test_an_entry_that_cannot_be_read_is_none(tmp_path: Path) -> None:

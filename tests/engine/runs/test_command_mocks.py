@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import StartModel
 from tests.engine.executors.agents import write_agent
-from tests.engine.suites import only_trial, run, task, verdicts, write_suite
+from tests.engine.suites import only_trial, present, run, task, verdicts, write_suite
 from tests.scripted_model import call
 from waza_engine.runs.run import RunReport
 from waza_engine.vocabulary import CommandInvocation
@@ -164,5 +164,4 @@ def test_an_executor_without_programs_runs_the_suite_and_says_so(tmp_path: Path)
 
 
 def written_run(report: RunReport) -> dict[str, Any]:
-    assert report.results_file is not None
-    return json.loads(report.results_file.read_text("utf-8"))["tasks"][0]["runs"][0]
+    return json.loads(present(report.results_file).read_text("utf-8"))["tasks"][0]["runs"][0]

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from tests.engine.suites import GREETS, run, task, write_suite
+from tests.engine.suites import GREETS, present, run, task, write_suite
 
 FAILS = "- {type: text, name: fails, config: {contains: [Say hello, goodbye]}}\n"
 TRIGGERS = """\
@@ -31,8 +31,7 @@ def test_what_a_checkpoint_says_is_told_by_the_name_that_is_recorded(tmp_path: P
     said = graded["fails after turn 1"]
     assert (said.passed, [failure["path"] for failure in said.failures or []]) == (False, [["contains", 1]])
     end = next(event for event in events if event.kind == "failed" and event.trial is None)
-    assert end.conclusion is not None
-    assert [found["name"] for found in end.conclusion["graders"]] == list(graded)
+    assert [found["name"] for found in present(end.conclusion)["graders"]] == list(graded)
 
 
 def test_the_end_of_a_task_tells_its_conclusion(tmp_path: Path) -> None:

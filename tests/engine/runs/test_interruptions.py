@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import StartModel
 from tests.engine.runs.agents import Agent, tried
-from tests.engine.suites import CONFIG, only_task, run, task, write_suite
+from tests.engine.suites import CONFIG, only_task, present, run, task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, ScriptedModel, Tokens, call
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
@@ -63,10 +63,8 @@ def test_the_turns_before_a_cancelled_one_are_kept(scripted_model: StartModel, t
     (found,) = cancelled_at(2, model, path).tasks
     (trial,) = found.trials
     assert (found.status, trial.status, trial.output) == ("skipped", "skipped", "fine")
-    assert trial.usage is not None
-    assert trial.usage.input_tokens == 90
-    assert trial.cost is not None
-    assert trial.cost.usd > 0
+    assert present(trial.usage).input_tokens == 90
+    assert present(trial.cost).usd > 0
 
 
 def test_a_task_that_is_cancelled_behind_a_trial_that_passed_is_told_as_cut_short(
@@ -184,6 +182,5 @@ def test_values_without_end_in_an_answer_cost_no_results(tmp_path: Path) -> None
     replays = CONFIG.replace("executor: mock", "executor: replay, recording: run.json")
     report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=SAYS, config=replays))
     assert report.outcome.status == "completed"
-    assert report.results_file is not None
-    (read,) = read_recording(report.results_file).tasks
+    (read,) = read_recording(present(report.results_file)).tasks
     assert read.trials[0].outcome.output == "fine"

@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import StartModel
 from tests.engine.graders.judging import passes, verdicts, winner
-from tests.engine.suites import only_task, only_trial, recorded, run, task, write_suite
+from tests.engine.suites import only_task, only_trial, present, recorded, run, task, write_suite
 from tests.engine.suites import verdicts as verdicts_of
 from tests.patience import ON_A_BUSY_MACHINE
 from tests.scripted_model import Answer, Held, ModelRequest, RateLimited, ScriptedModel, Status
@@ -79,8 +79,7 @@ def test_a_judge_may_have_an_executor_of_its_own(scripted_model: StartModel, tmp
     assert "Mock response for: Say hello" in model.requests[0].prompt
     trial = only_trial(report)
     assert trial.usage is None
-    assert trial.judge_usage is not None
-    assert trial.judge_usage.input_tokens == 20
+    assert present(trial.judge_usage).input_tokens == 20
 
 
 def test_what_a_judge_took_is_kept_before_the_next_grader_begins(
@@ -158,8 +157,7 @@ def test_a_judge_that_says_nothing_has_not_found_the_answer_wrong(
 ) -> None:
     model = scripted_model(answer)
     report, _ = run(suite_at(tmp_path, model, JUDGE + TEXT), judge_executor="openai")
-    found = conclude_task(only_task(report)).cause
-    assert found is not None
+    found = present(conclude_task(only_task(report)).cause)
     assert (found.kind, told in found.evidence) == (kind, True), found
 
 
@@ -370,8 +368,7 @@ def test_a_baseline_gives_pairwise_judges_something_to_compare(
     path = suite_at(tmp_path, model, compare, more=", skill_directories: [skills]")
     report, _ = run(path, judge_executor="openai", baseline=True)
     assert verdicts_of(report)["judge"].details["pairwise"]["winner"] == "skill"
-    assert report.results_file is not None
-    again, _ = regraded(RegradeRequest(report.results_file, judge_executor="openai"))
+    again, _ = regraded(RegradeRequest(present(report.results_file), judge_executor="openai"))
     judge = again["tasks"]["one"]["graders"]["judge"]
     assert (judge["score"], judge["origin"]) == (0.0, "live")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import StartModel
-from tests.engine.suites import CONFIG, only_task, only_trial, recorded, run, task, write_suite
+from tests.engine.suites import CONFIG, only_task, only_trial, present, recorded, run, task, write_suite
 from tests.scripted_model import Answer, Slow
 from waza_engine.commands.regraded import document, graded
 from waza_engine.results.codec.runs import counted_document, run_document
@@ -112,9 +112,8 @@ def test_answers_that_were_not_graded_can_be_graded_later(tmp_path: Path) -> Non
     assert found.trials[0].output.startswith("Mock response")
     assert not [event for event in events if event.kind == "graded"]
     assert report.outcome.status == "completed"
-    assert report.results_file is not None
     with ResidentSuites() as suites:
-        regrading = prepare_regrading(RegradeRequest(report.results_file, path), suites)
+        regrading = prepare_regrading(RegradeRequest(present(report.results_file), path), suites)
         (again,) = document(regrading, graded(regrading, RunCancellation()))["tasks"]
     assert again["status"] == "passed"
     assert set(again["runs"][0]["validations"]) == {"says", "_output_contains"}

@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import StartModel
 from tests.engine.executors.agents import adapter
 from tests.engine.runs.test_interruptions import FOLLOW_UP, SAYS, cancelled_at, config
-from tests.engine.suites import task, write_suite
+from tests.engine.suites import present, task, write_suite
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, ScriptedModel, Tokens, call
 from waza_engine.executors.adapter.turn import Turn
 from waza_engine.executors.base import Cancellation, ExecutionRequest, ExecutionResponse, ExecutorError
@@ -70,8 +70,7 @@ def only_trial(outcome: RunOutcome) -> TrialOutcome:
 
 
 def spent(outcome: RunOutcome) -> Spending:
-    assert outcome.spending is not None
-    return outcome.spending
+    return present(outcome.spending)
 
 
 def tokens(usage: Usage | None) -> int:
@@ -216,8 +215,7 @@ def test_answers_count_once_whatever_line_holds_them() -> None:
         line(text="late", baseline=True),
     ]
     content = b"\n".join(json.dumps(each).encode() for each in lines)
-    document = document_in(content, json.loads, journal=True)
-    assert document is not None
+    document = present(document_in(content, json.loads, journal=True))
     assert [answer["text"] for answer in document["answers"]] == ["two", "second", "late"]
 
 

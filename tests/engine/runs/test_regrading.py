@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.suites import GREETS, recorded, task, write_suite
+from tests.engine.suites import GREETS, present, recorded, task, write_suite
 from waza_engine.commands.regraded import answer, document, graded
 from waza_engine.graders import registry
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
@@ -240,8 +240,7 @@ def test_a_type_of_somebody_else_declares_that_it_needs_the_workspace(
         needs_workspace = True
 
         def grade(self, context: GradingContext) -> Verdict:
-            assert context.workspace is not None
-            passed = (context.workspace / "a.html").exists()
+            passed = (present(context.workspace) / "a.html").exists()
             return Verdict(float(passed), passed, "there" if passed else "missing")
 
     monkeypatch.setitem(registry._registered, "leaves_page", LeavesPage)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.command_line import engine
-from tests.engine.suites import run, task, write_suite
+from tests.engine.suites import present, run, task, write_suite
 from waza_engine.commands.merge import MergeError, merged_document
 from waza_engine.results.codec.runs import run_document
 from waza_engine.results.reading.recordings import read_recording
@@ -81,8 +81,7 @@ def test_results_that_are_not_the_shards_of_one_run_are_refused(suite: Path) -> 
     one, two = shards(suite, 2)
     with pytest.raises(MergeError, match="are the same shard"):
         merged([one, one])
-    whole = run(suite)[0].results_file
-    assert whole is not None
+    whole = present(run(suite)[0].results_file)
     with pytest.raises(MergeError, match="is not the result of a shard"):
         merged([one, whole])
     with pytest.raises(MergeError, match="the number of shards"):

@@ -7,7 +7,7 @@ import pytest
 
 from tests.conftest import StartModel
 from tests.engine.runs.agents import Agent, Answer, tried_prompts
-from tests.engine.suites import CONFIG, run, task, write_suite
+from tests.engine.suites import CONFIG, present, run, task, write_suite
 from tests.scripted_model import ModelRequest, Reply, call
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.results.codec.runs import trigger_document
@@ -59,8 +59,7 @@ def test_a_prompt_triggers_when_the_agent_invokes_the_skill(tmp_path: Path) -> N
         ("Write more", True, False),
         ("Add two numbers", False, True),
     ]
-    metrics = trigger_metrics(found)
-    assert metrics is not None
+    metrics = present(trigger_metrics(found))
     # One hit of weight 1, one miss of weight ½, one false alarm of weight 1.
     assert (metrics.precision, metrics.recall, metrics.accuracy) == (0.5, 0.6667, 0.4)
 
@@ -106,8 +105,7 @@ def test_an_error_is_a_wrong_answer_and_is_counted(tmp_path: Path) -> None:
         (True, ""),
         (True, "it gave up"),
     ]
-    metrics = trigger_metrics(found)
-    assert metrics is not None
+    metrics = present(trigger_metrics(found))
     assert (metrics.errors, metrics.true_positives, metrics.accuracy) == (2, 1, 0.2)
 
 
@@ -222,8 +220,7 @@ def test_a_run_tries_the_prompts_and_tells_of_them(tmp_path: Path, scripted_mode
     path = suite(tmp_path, settings=provider, more=metric)
     path.write_text(path.read_text().replace("executor: mock", "executor: openai"))
     report, events = run(path)
-    assert report.outcome.trigger_metrics is not None
-    assert report.outcome.trigger_metrics.accuracy == 1.0
+    assert present(report.outcome.trigger_metrics).accuracy == 1.0
     assert [metric.passed for metric in report.outcome.metrics] == [True]
     told = [event.message or "" for event in events if (event.message or "").startswith("trigger prompt")]
     assert len(told) == 3

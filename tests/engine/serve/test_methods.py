@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.engine.serve.client import Engine
-from tests.engine.suites import GREETS, run, task, write_suite
+from tests.engine.suites import GREETS, recorded, task, write_suite
 
 CONFIG = """\
 config:
@@ -232,9 +232,9 @@ def test_a_run_has_its_fixtures_where_the_caller_says(engine: Engine, tmp_path: 
 
 def test_the_newest_record_of_a_suite_is_graded(engine: Engine, tmp_path: Path) -> None:
     path = suite(tmp_path)
-    report, _ = run(path)
+    record = recorded(path)
     found = result(engine, "grader.grade", record=tmp_path)
-    assert (found["record"], found["passed"]) == (str(report.results_file), True)
+    assert (found["record"], found["passed"]) == (str(record), True)
 
 
 def test_the_status_of_a_run_goes_from_running_to_its_end(engine: Engine, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.serve.client import PATIENCE_SECONDS, Engine
-from tests.engine.suites import GREETS, HANGS, task, until_kept, write_suite
+from tests.engine.suites import GREETS, HANGS, present, task, until_kept, write_suite
 from tests.patience import ON_A_BUSY_MACHINE, staying
 from waza_engine import json_rpc_lines
 from waza_engine.commands import methods, serve
@@ -123,8 +123,7 @@ def test_the_end_of_input_cancels_everything_within_two_seconds(tmp_path: Path) 
     assert engine.close() < 2.0 + ON_A_BUSY_MACHINE
     assert engine.process.returncode == 0
     assert staying(processes) == []
-    found = latest_results(tmp_path)
-    assert found is not None
+    found = present(latest_results(tmp_path))
     assert found.status == "canceled"
     assert {task.id: task.status for task in found.tasks.values()} == {"a": "passed", "b": "skipped"}
 
@@ -136,8 +135,7 @@ def test_a_killed_engine_leaves_readable_results_and_the_next_run_makes_them_who
     engine.events_until("output", task="b")
     until_kept(tmp_path, "a")
     engine.kill()
-    found = latest_results(tmp_path)
-    assert found is not None
+    found = present(latest_results(tmp_path))
     assert (found.complete, found.tasks["a"].graders["greets"].score) == (False, 1.0)
     with Engine() as again:
         again.run(path, tasks=["a"])
