@@ -52,11 +52,12 @@ def config_with(more: str) -> str:
     return CONFIG.replace("}", f", {more}}}") if more else CONFIG
 
 
-def openai_config(base_url: str, more: str = "", model: str = "small", executor: str = "openai") -> str:
+def openai_config(
+    base_url: str, more: str = "", model: str = "small", executor: str = "openai", seconds: int = 20
+) -> str:
     """Return the configuration of a suite that asks a model, at least for its judges."""
-    return config_with(f"model: {model}, provider: {{base_url: '{base_url}'}}, {more}").replace(
-        "mock", executor, 1
-    )
+    asked = config_with(f"model: {model}, provider: {{base_url: '{base_url}'}}, {more}")
+    return asked.replace("mock", executor, 1).replace("20", str(seconds), 1)
 
 
 def write_prompts(

@@ -7,17 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.command_line import engine
-from tests.engine.suites import GREETS, present, recorded, task, write_suite
+from tests.command_line import engine, stdout_of
+from tests.engine.suites import GREETS, present, recorded, task, write_prompts, write_suite
 from waza_engine.results.reading.newest_scores import latest_results
 
 Document = dict[str, Any]
 NEVER = "graders: [{type: text, name: never, config: {contains: [never said]}}]\n"
-TRIGGERS = """
-skill: writer
-should_trigger_prompts: [{prompt: Write a poem}, {prompt: Write a song}]
-should_not_trigger_prompts: [{prompt: Add two numbers}]
-"""
 
 
 @pytest.fixture
@@ -92,10 +87,9 @@ def test_a_status_that_a_verdict_contradicts_is_told(record: Path) -> None:
     edited(record, praise_trials)
     told = "note: 1 task is recorded as passed, which a verdict contradicts: that counts"
     assert told in engine("report", record).stdout
-    found = engine("grade", record)
-    assert found.returncode == 1
-    assert "✗ b  0.50  (was recorded as passed, which a verdict contradicts)" in found.stdout
-    assert "1 not as recorded" in found.stdout
+    found = stdout_of("grade", record, code=1)
+    assert "✗ b  0.50  (was recorded as passed, which a verdict contradicts)" in found
+    assert "1 not as recorded" in found
     assert engine("grade", record, "-o", record).returncode == 1
     assert "contradicts" not in engine("report", record).stdout
 
@@ -109,7 +103,7 @@ def test_what_nobody_has_edited_is_not_doubted(record: Path) -> None:
 def test_a_metric_below_its_threshold_is_missed_whatever_is_written(tmp_path: Path, value: float) -> None:
     metrics = "metrics: [{name: trigger_accuracy, threshold: 0.9}]\n"
     suite = write_suite(tmp_path, {"a": task("a")}, graders=GREETS, more=metrics)
-    (tmp_path / "trigger_tests.yaml").write_text(TRIGGERS, "utf-8")
+    write_prompts(tmp_path, "Write a poem", "Write a song", should_not=["Add two numbers"])
     record = recorded(suite)
 
     def praise(document: Document) -> None:

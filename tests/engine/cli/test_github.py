@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import engine
+from tests.command_line import engine, stdout_of
 from tests.engine.suites import GREETS, run, task, write_suite
 from waza_engine.results.reports.github import SourceLocation, annotation
 
@@ -26,13 +26,12 @@ def test_an_annotation_stands_at_the_grader_that_failed(repository: Path) -> Non
         repository / "evals", {"a": task("a", OWN), "b": task("b", prompt="Bye")}, graders=GREETS
     )
     run(suite)
-    found = engine("report", suite, "--format", "github")
+    found = stdout_of("report", suite, "--format", "github", code=1)
     own = (repository / "evals" / "tasks" / "a.yaml").read_text().splitlines()
     line = next(number for number, text in enumerate(own, 1) if "name: own" in text)
     shared = suite.read_text().splitlines()
     shared_line = next(number for number, text in enumerate(shared, 1) if "greets" in text)
-    told = found.stdout.splitlines()
-    assert found.returncode == 1
+    told = found.splitlines()
     assert any(
         text.startswith(f"::error file=evals/tasks/a.yaml,line={line},title=a%3A own::a: own")
         for text in told
@@ -125,10 +124,9 @@ def test_what_else_judges_has_its_own_line_too(repository: Path) -> None:
 def test_a_run_prints_them_below_its_text_and_adds_to_the_summary(repository: Path) -> None:
     suite = write_suite(repository / "evals", {"a": task("a", OWN)}, graders=GREETS)
     (repository / "summary.md").write_text("# before\n")
-    found = engine("run", suite, "--format", "github")
-    assert found.returncode == 1
-    assert "failed: 0 of 1 task passed, 1 failed" in found.stdout
-    assert "::error file=evals/tasks/a.yaml,line=" in found.stdout
+    found = stdout_of("run", suite, "--format", "github", code=1)
+    assert "failed: 0 of 1 task passed, 1 failed" in found
+    assert "::error file=evals/tasks/a.yaml,line=" in found
     assert (repository / "summary.md").read_text("utf-8").startswith("# before\n## ❌")
 
 

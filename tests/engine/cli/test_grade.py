@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import engine
-from tests.engine.suites import GREETS, recorded, task, write_suite
+from tests.command_line import engine, stderr_of, stdout_of
+from tests.engine.suites import GREETS, recorded, task, write_prompts, write_suite
 
 
 def test_a_record_that_still_passes_is_exit_code_0(tmp_path: Path) -> None:
@@ -18,10 +18,9 @@ def test_a_record_that_still_passes_is_exit_code_0(tmp_path: Path) -> None:
 def test_a_record_that_no_longer_passes_is_exit_code_1_and_says_what_changed(tmp_path: Path) -> None:
     record = recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
     write_suite(tmp_path, {"a": task("a")}, graders=GREETS.replace("hello", "adieu"))
-    found = engine("grade", record)
-    assert found.returncode == 1
-    assert "✗ a  0.00  (was passed)" in found.stdout
-    assert "greets  0.00  (was 1.00, passed)" in found.stdout
+    found = stdout_of("grade", record, code=1)
+    assert "✗ a  0.00  (was passed)" in found
+    assert "greets  0.00  (was 1.00, passed)" in found
 
 
 PART = "only the grader `greets` was run: no verdict of the suite"
@@ -105,10 +104,9 @@ def test_a_task_that_was_not_recorded_is_counted_and_lets_nothing_pass(tmp_path:
     path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
     record = recorded(path)
     write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS)
-    found = engine("grade", record, "-o", tmp_path / "again.json")
-    assert found.returncode == 1
-    assert "not run to its end: 1 of 2 tasks passed, 1 not run  ·  score 1.00" in found.stdout
-    assert "1 task of the suite was not recorded" in found.stdout
+    found = stdout_of("grade", record, "-o", tmp_path / "again.json", code=1)
+    assert "not run to its end: 1 of 2 tasks passed, 1 not run  ·  score 1.00" in found
+    assert "1 task of the suite was not recorded" in found
     assert [each["test_id"] for each in json.loads((tmp_path / "again.json").read_text())["tasks"]] == ["a"]
     answer = json.loads(engine("grade", record, "--format", "json").stdout)
     assert (answer["passed"], answer["conclusion"]["tasks"]["not_run"]) == (False, 1)
@@ -118,9 +116,7 @@ def test_a_task_that_was_not_recorded_is_counted_and_lets_nothing_pass(tmp_path:
 
 def test_a_run_of_chosen_tasks_is_graded_again_as_that_part(tmp_path: Path) -> None:
     record = recorded(write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS), tasks=("a",))
-    found = engine("grade", record)
-    assert found.returncode == 0
-    assert "note: only tasks that match `a` were selected" in found.stdout
+    assert "note: only tasks that match `a` were selected" in stdout_of("grade", record)
 
 
 def test_trigger_prompts_count_as_recorded_when_a_run_is_graded_again(tmp_path: Path) -> None:
@@ -130,9 +126,7 @@ def test_trigger_prompts_count_as_recorded_when_a_run_is_graded_again(tmp_path: 
         graders=GREETS,
         more="metrics: [{name: trigger_accuracy, threshold: 0.9}]\n",
     )
-    (tmp_path / "trigger_tests.yaml").write_text(
-        "skill: writer\nshould_trigger_prompts: [{prompt: Write!}]\n"
-    )
+    write_prompts(tmp_path, "Write!")
     record = recorded(path)
     document = json.loads(record.read_text())
     document["trigger_results"][0]["did_trigger"] = False
@@ -148,13 +142,9 @@ def test_trigger_prompts_count_as_recorded_when_a_run_is_graded_again(tmp_path: 
 
 def test_a_run_of_trigger_prompts_alone_is_not_called_one_of_another_suite(tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
-    (tmp_path / "trigger_tests.yaml").write_text(
-        "skill: writer\nshould_trigger_prompts: [{prompt: Write!}]\n"
-    )
+    write_prompts(tmp_path, "Write!")
     record = recorded(path, prompts=("Write!",))
-    found = engine("grade", record)
-    assert found.returncode == 2
-    assert "trigger prompts alone, which are not graded again" in found.stderr
+    assert "trigger prompts alone, which are not graded again" in stderr_of("grade", record)
 
 
 def test_a_task_that_cannot_be_loaded_does_not_make_a_run_one_without_an_end(tmp_path: Path) -> None:

@@ -2,12 +2,13 @@
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 import typer.main
 
-from tests.command_line import engine
+from tests.command_line import engine, stderr_of
 from tests.engine.cli.terminal import shown_on_terminal
 from waza_engine.commands.application import application
 
@@ -42,10 +43,9 @@ def test_the_help_of_a_command(command: tuple[str, ...]) -> None:
 
 
 def test_an_option_that_does_not_exist_is_refused_with_the_way_to_the_help() -> None:
-    found = engine("run", "--trails", "2", ".")
-    assert found.returncode == 2
-    assert "--trials" in found.stderr
-    assert "for help" in found.stderr
+    found = stderr_of("run", "--trails", "2", ".")
+    assert "--trials" in found
+    assert "for help" in found
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are POSIX")
@@ -60,3 +60,34 @@ def test_colours_are_for_terminals_that_want_them(tmp_path: Any, no_color: str, 
     assert (b"\x1b[32m" in shown) is coloured
     assert "✓".encode() in shown
     assert "\x1b" not in engine("report", suite).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ("run . --trials x", "`--trials` must be a whole number."),
+        ("run . --trials 0", "`--trials` must be 1 or more."),
+        ("run . --max-cost x", "`--max-cost` must be a number."),
+        ("run . --max-cost=-1", "`--max-cost` must be 0 or more."),
+        ("report . --fail-under 3", "`--fail-under` must be 1 or less."),
+        ("compare a b --format x", "`--format` is `x`, which is not one of `table`, `json`."),
+        ("compare", "`RESULTS` is missing."),
+        ("merge", "`RESULTS...` is missing."),
+        ("gate --baseline a", "`--current` is missing."),
+        (
+            "run . --modle x",
+            "There is no option `--modle`; did you mean `--judge-model` or `--live` or `--model`?",
+        ),
+        ("run . --xyz", "There is no option `--xyz`."),
+        ("repor", "There is no command `repor`; did you mean `report`?"),
+        ("xyz", "There is no command `xyz`."),
+        ("run . --parallel=4", "`--parallel` takes no value."),
+        ("run . --model", "`--model` needs a value."),
+        ("list a b", "`b` is too much here."),
+    ],
+)
+def test_a_wrong_argument_is_told_in_our_words(tmp_path: Path, arguments: str, told: str) -> None:
+    found = engine(*arguments.split(), cwd=tmp_path)
+    assert found.returncode == (3 if arguments.startswith("gate") else 2)
+    assert found.stdout == ""
+    assert found.stderr.splitlines()[0] == told

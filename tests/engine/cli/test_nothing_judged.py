@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree
 
-from tests.command_line import engine
+from tests.command_line import engine, stdout_of
 from tests.engine.suites import GREETS, present, recorded, run, task, write_suite
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.suite_conclusion import conclude_suite
@@ -17,12 +17,11 @@ def ungraded(directory: Path, count: int = 2) -> Path:
 
 
 def test_a_run_without_graders_says_so_and_ends_as_upstream_s_does(tmp_path: Path) -> None:
-    found = engine("run", ungraded(tmp_path))
-    assert found.returncode == 0
-    assert WORDS in found.stdout
-    assert "0 of 2 tasks passed, 2 skipped" in found.stdout
-    assert "✓" not in found.stdout
-    assert "0.00" not in found.stdout
+    found = stdout_of("run", ungraded(tmp_path))
+    assert WORDS in found
+    assert "0 of 2 tasks passed, 2 skipped" in found
+    assert "✓" not in found
+    assert "0.00" not in found
 
 
 def test_its_record_is_that_of_upstream_with_another_conclusion(tmp_path: Path) -> None:
@@ -60,11 +59,10 @@ def test_every_report_of_it_says_the_same(tmp_path: Path) -> None:
 def test_a_gate_lets_it_pass_and_warns(tmp_path: Path) -> None:
     record = recorded(ungraded(tmp_path))
     files = ("--baseline", record, "--current", record)
-    found = engine("gate", *files)
-    assert found.returncode == 0
-    assert "current: no task was judged" in found.stdout
-    assert WORDS in found.stdout
-    assert "%" not in found.stdout
+    found = stdout_of("gate", *files)
+    assert "current: no task was judged" in found
+    assert WORDS in found
+    assert "%" not in found
 
 
 def test_a_gate_fails_when_nothing_is_judged_that_was_judged_before(tmp_path: Path) -> None:
@@ -73,10 +71,9 @@ def test_a_gate_fails_when_nothing_is_judged_that_was_judged_before(tmp_path: Pa
         judged = {name: task(name, prompt=prompt) for name in "ab"}
         then = recorded(write_suite(tmp_path / prompt, judged, graders=GREETS))
         files = ("--baseline", then, "--current", now)
-        found = engine("gate", *files, "--max-regression-pct", "100")
-        assert found.returncode == 1
-        assert "gate: FAIL\n" in found.stdout
-        assert f"✗ in the current run {WORDS}" in found.stdout
+        found = stdout_of("gate", *files, "--max-regression-pct", "100", code=1)
+        assert "gate: FAIL\n" in found
+        assert f"✗ in the current run {WORDS}" in found
 
 
 def test_a_gate_on_right_trigger_prompts_alone_judges_no_task(tmp_path: Path) -> None:
@@ -91,8 +88,7 @@ def test_a_gate_on_right_trigger_prompts_alone_judges_no_task(tmp_path: Path) ->
 
 
 def test_with_a_least_score_there_is_none(tmp_path: Path) -> None:
-    found = engine("run", ungraded(tmp_path), "--fail-under", "0.1")
-    assert (found.returncode, "there is no score" in found.stdout) == (1, True)
+    assert "there is no score" in stdout_of("run", ungraded(tmp_path), "--fail-under", "0.1", code=1)
 
 
 def test_the_last_event_of_a_run_ends_as_the_command_does(tmp_path: Path) -> None:
@@ -105,8 +101,7 @@ def test_a_run_that_was_no_pass_for_its_least_score_is_none_in_its_record(tmp_pa
     engine("run", ungraded(tmp_path), "--fail-under", "0.1")
     (record,) = (tmp_path / ".waza" / "results").glob("*.json")
     for least in ((), ("--fail-under", "0.05")):  # a lower one does not make it a pass
-        told = engine("report", record, *least)
-        assert (told.returncode, "there is no score" in told.stdout) == (1, True)
+        assert "there is no score" in stdout_of("report", record, *least, code=1)
     newest = present(latest_results(tmp_path))
     assert conclude_suite(newest).verdict == "failed"
     assert engine("history", tmp_path).stdout.splitlines()[0].endswith(", failed")
@@ -114,11 +109,10 @@ def test_a_run_that_was_no_pass_for_its_least_score_is_none_in_its_record(tmp_pa
 
 def test_one_task_without_a_grader_is_told_beside_those_that_were_judged(tmp_path: Path) -> None:
     tasks = {"a": task("a"), "b": task("b", f"graders:\n{GREETS}")}
-    found = engine("run", write_suite(tmp_path, tasks))
-    assert found.returncode == 0
-    assert "1 of 2 tasks passed, 1 skipped" in found.stdout
+    found = stdout_of("run", write_suite(tmp_path, tasks))
+    assert "1 of 2 tasks passed, 1 skipped" in found
     note = "note: 1 task has no grader: nothing was judged there, and the score counts that as 0"
-    assert note in found.stdout
+    assert note in found
     engine("run", write_suite(tmp_path, {**tasks, "b": task("b", f"graders:\n{GREETS}", prompt="Bye")}))
     files = sorted((tmp_path / ".waza" / "results").glob("*.json"), key=lambda path: path.stat().st_mtime)
     gate = engine("gate", "--baseline", files[0], "--current", files[-1]).stdout

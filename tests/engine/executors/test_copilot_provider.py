@@ -1,7 +1,5 @@
 """Where the Copilot agent finds its models: the suite, the environment, GitHub."""
 
-import os
-
 import pytest
 
 from tests.engine.suites import present
@@ -11,13 +9,6 @@ from waza_engine.masking import masked
 from waza_engine.spec.eval_config import Provider
 
 URL = "http://127.0.0.1:11434/v1"
-
-
-@pytest.fixture(autouse=True)
-def _bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in os.environ:
-        if name.startswith("COPILOT_"):
-            monkeypatch.delenv(name)
 
 
 def provider(**written: str) -> Provider:

@@ -1,9 +1,12 @@
 """Finding the Copilot agent's program, without fetching or starting anything."""
 
+import asyncio
 import os
 import socket
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from copilot import _cli_download as library
@@ -11,16 +14,13 @@ from copilot._cli_version import get_runtime_platform
 
 from waza_engine.executors.base import ExecutionRequest, ExecutorError, ExecutorSettings
 from waza_engine.executors.copilot.runtime import Program, _login_command, find_program
-from waza_engine.executors.copilot_sdk import CopilotExecutor
+from waza_engine.executors.copilot_sdk import CopilotExecutor, Sessions
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.spec.eval_config import EvalConfig
 
 
 @pytest.fixture(autouse=True)
 def _machine_without_copilot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in os.environ:
-        if name.startswith("COPILOT_"):
-            monkeypatch.delenv(name)
     monkeypatch.setenv("COPILOT_CLI_EXTRACT_DIR", str(tmp_path / "downloads"))
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     (tmp_path / "bin").mkdir()
@@ -112,3 +112,34 @@ def test_who_is_not_logged_in_is_told_a_command_that_is_there(tmp_path: Path) ->
     assert _login_command(runtime) is None
     program(tmp_path / "bin", "#!/bin/sh\necho GitHub Copilot CLI 1.0.102\n")
     assert _login_command(runtime) == "copilot login"
+
+
+pytest.importorskip("copilot")
+
+
+class _Client:
+    def __init__(self) -> None:
+        self.options: dict[str, Any] = {}
+
+    async def create_session(self, **options: Any) -> object:
+        self.options = options
+        return SimpleNamespace(session_id="one")
+
+
+@pytest.mark.parametrize(
+    ("listed", "expected"),
+    [({}, ["*"]), ({"tools": ["*"]}, ["*"]), ({"tools": []}, []), ({"tools": ["a"]}, ["a"])],
+)
+def test_a_server_shows_the_tools_that_the_suite_lists(
+    tmp_path: Path, listed: dict[str, Any], expected: list[str]
+) -> None:
+    client = _Client()
+    server = {"type": "stdio", "command": "server", "args": [], "env": {}, **listed}
+    request = ExecutionRequest(prompt="Go", workspace=tmp_path, mcp_servers={"box": server})
+
+    async def opened() -> None:
+        async with Sessions(cast("Any", client), None).using(request):
+            pass
+
+    asyncio.run(opened())
+    assert client.options["mcp_servers"]["box"]["tools"] == expected

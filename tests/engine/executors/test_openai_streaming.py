@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import StartModel
-from tests.engine.executors.talking import ask, ask_once, kinds, openai_executor, result_of
+from tests.engine.executors.talking import Talk, ask, ask_once, kinds, openai_executor, result_of
 from tests.scripted_model import Answer, Call, Events, ModelRequest, Reply, Stalled, Status, Tokens, call
 from waza_engine.executors.base import ExecutorError
 
@@ -30,10 +30,8 @@ DONE = "data: [DONE]"
 
 
 class TestWhatIsKept:
-    def test_of_an_answer_whose_time_is_over(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        model = scripted_model(Stalled("It begins well and"))
-
-        response = ask_once(model, "Explain.", tmp_path, timeout_seconds=3.0)
+    def test_of_an_answer_whose_time_is_over(self, talk: Talk) -> None:
+        response = talk("Explain.", Stalled("It begins well and"), timeout_seconds=3.0)
 
         assert response.output == "It begins well and"
         assert response.error == "the model did not finish within 3 seconds"
@@ -55,10 +53,8 @@ class TestWhatIsKept:
 
         assert response.error == "the model did not finish within 4 seconds"
 
-    def test_of_an_answer_that_broke_off_for_good(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        model = scripted_model(lambda _request: Events([piece(content="Half")]))
-
-        response = ask_once(model, "Explain.", tmp_path, timeout_seconds=2.0)
+    def test_of_an_answer_that_broke_off_for_good(self, talk: Talk) -> None:
+        response = talk("Explain.", lambda _request: Events([piece(content="Half")]), timeout_seconds=2.0)
 
         assert response.output == "Half"
         assert (response.error or "").endswith("broke before the answer was there")
@@ -197,11 +193,10 @@ class TestToolCallsInPieces:
         assert "index" not in self.sent[0]
 
 
-def test_arguments_in_several_pieces_of_a_long_file(scripted_model: StartModel, tmp_path: Path) -> None:
+def test_arguments_in_several_pieces_of_a_long_file(talk: Talk, tmp_path: Path) -> None:
     text = "Zeile ü\n" * 20_000
     arguments = json.dumps({"path": "long.txt", "file_text": text})
-    model = scripted_model(Answer(calls=[Call("create", arguments)]), "Done.")
 
-    ask_once(model, "Write.", tmp_path, workspace_tools=["write"])
+    talk("Write.", Answer(calls=[Call("create", arguments)]), "Done.", workspace_tools=["write"])
 
     assert (tmp_path / "long.txt").read_text("utf-8") == text

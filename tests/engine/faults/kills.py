@@ -26,7 +26,7 @@ from types import FrameType
 from typing import Literal
 
 from tests.engine.executors.agents import write_agent
-from tests.engine.suites import present, task, write_suite
+from tests.engine.suites import openai_config, present, task, write_suite
 from tests.scripted_model import Answer, Call, ModelRequest, Reply, ScriptedModel, Tokens
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.reading.formats import read_document
@@ -132,10 +132,7 @@ def _suite(kind: Kind, folder: Path) -> Generator[tuple[Path, Witness]]:
             yield write_suite(folder, tasks, config=config), witness
         return
     model = ScriptedModel(witness.answer)
-    config = (
-        "config: {trials_per_task: 1, timeout_seconds: 60, executor: openai, model: gpt-4o, "
-        f"workspace_tools: [list], provider: {{base_url: '{model.base_url}'}}}}\n"
-    )
+    config = openai_config(model.base_url, "workspace_tools: [list]", "gpt-4o", seconds=60)
     tasks = {
         f"t{number}": f"id: t{number}\ninputs: {{prompt: look, follow_up_prompts: [more]}}\n"
         for number in range(TASKS)

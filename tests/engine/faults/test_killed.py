@@ -16,7 +16,7 @@ from tests.conftest import StartModel
 from tests.engine.executors.agents import write_agent
 from tests.engine.faults.independent import command, left_after, wait_for, write_independent
 from tests.engine.faults.runs import faulty_run
-from tests.engine.suites import CONFIG, present, task, write_suite
+from tests.engine.suites import CONFIG, openai_config, present, task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE
 
 pytestmark = pytest.mark.check
@@ -40,10 +40,8 @@ def suite_with(place: str, directory: Path, started: list[str], base_url: str) -
         config = CONFIG.replace("mock", "command, adapter: adapter.json")
         return write_suite(directory, {"a": task("a")}, config=config)
     server = json.dumps({"x": {"command": started[0], "args": started[1:]}})
-    config = CONFIG.replace("mock", f"openai, model: m, provider: {{base_url: '{base_url}'}}")
-    return write_suite(
-        directory, {"a": task("a")}, config=config.replace("}\n", f", mcp_servers: {server}}}\n")
-    )
+    config = openai_config(base_url, f"mcp_servers: {server}")
+    return write_suite(directory, {"a": task("a")}, config=config)
 
 
 def kill(victim: str, process: subprocess.Popen[bytes]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import engine
+from tests.command_line import engine, stderr_of, stdout_of
 from tests.engine.executors.talking import write_skill
 from tests.engine.runs.test_repositories import git
 from tests.engine.suites import CONFIG, GREETS, present, replaced, run, task, write_suite
@@ -206,10 +206,9 @@ def test_trigger_prompts_are_tried_when_a_change_affects_them(suite: Path) -> No
 def test_the_record_and_reports_say_that_it_was_a_part(suite: Path) -> None:
     replaced(suite.parent / "tasks/a.yaml", "Say hello", "Say hello again")
     head = git(suite.parent, "rev-parse", "HEAD")
-    done = engine("run", suite, "--changed-since", "HEAD", "-o", suite.parent / "out.json")
-    assert done.returncode == 0
+    done = stdout_of("run", suite, "--changed-since", "HEAD", "-o", suite.parent / "out.json")
     words = "only what changed since HEAD was run: it affects 1 of 4 tasks"
-    assert words in done.stdout
+    assert words in done
     (results,) = (suite.parent / ".waza/results").glob("*.json")
     settings = json.loads(results.read_text())["metadata"]["engine"]["settings"]
     assert settings["changed_since"] == "HEAD"
@@ -232,9 +231,7 @@ def test_nothing_affected_is_said_and_leaves_no_results(suite: Path) -> None:
 
 
 def test_an_unknown_commit_is_one_clear_error(suite: Path) -> None:
-    done = engine("run", suite, "--changed-since", "nowhere")
-    assert done.returncode == 2
-    assert done.stderr.strip() == (
+    assert stderr_of("run", suite, "--changed-since", "nowhere").strip() == (
         f"`--changed-since`: git knows no commit `nowhere` in {suite.parent.parent}."
     )
     for odd in ("--all", "HEAD:eval.yaml"):

@@ -6,7 +6,7 @@ import pytest
 
 from tests.conftest import StartModel
 from tests.engine.runs.agents import Agent, says_hello, tried
-from tests.engine.suites import CONFIG, only_trial, present, run, task, write_suite
+from tests.engine.suites import config_with, only_trial, openai_config, present, run, task, write_suite
 from tests.scripted_model import call
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse
 from waza_engine.mcp.mocks import read_mock
@@ -19,8 +19,7 @@ mcp_mocks:
 
 
 def suite(directory: Path, settings: str, more: str = "", below: str = "") -> Path:
-    config = CONFIG.replace("}", f", {settings}}}") if settings else CONFIG
-    return write_suite(directory, {"a": task("a", below)}, config=config, more=more)
+    return write_suite(directory, {"a": task("a", below)}, config=config_with(settings), more=more)
 
 
 def servers_of(path: Path, warnings: list[str] | None = None) -> Mapping[str, Mapping[str, Any]]:
@@ -75,9 +74,7 @@ def test_a_secret_of_a_server_stands_in_no_result(tmp_path: Path, monkeypatch: A
 
 def test_a_model_works_with_a_mock_in_a_run(tmp_path: Path, scripted_model: StartModel) -> None:
     model = scripted_model(call("github-search", query="x"), "There are 3.")
-    settings = f"provider: {{base_url: '{model.base_url}'}}, model: m"
-    path = suite(tmp_path, settings, MOCK)
-    path.write_text(path.read_text().replace("executor: mock", "executor: openai"))
+    path = write_suite(tmp_path, {"a": task("a")}, config=openai_config(model.base_url), more=MOCK)
     trial = only_trial(run(path)[0])
     assert (trial.error, trial.output) == ("", "There are 3.")
     assert [(found.name, found.success) for found in trial.tool_calls or ()] == [("github-search", True)]
@@ -142,11 +139,9 @@ def test_how_long_the_model_thinks_is_told_to_agent_and_judge(
     tmp_path: Path, scripted_model: StartModel
 ) -> None:
     model = scripted_model("hello", call("set_waza_grade_pass", description="fine"), "Done.")
-    settings = f"provider: {{base_url: '{model.base_url}'}}, model: m, "
-    settings += "reasoning_effort: high, judge_reasoning_effort: low"
-    graders = "graders: [{type: prompt, name: p, config: {prompt: Is it fine?}}]\n"
-    path = suite(tmp_path, settings, below=graders)
-    path.write_text(path.read_text("utf-8").replace("executor: mock", "executor: openai"), "utf-8")
+    config = openai_config(model.base_url, "reasoning_effort: high, judge_reasoning_effort: low")
+    graders = "- {type: prompt, name: p, config: {prompt: Is it fine?}}\n"
+    path = write_suite(tmp_path, {"a": task("a")}, graders=graders, config=config)
     assert only_trial(run(path)[0]).status == "passed"
     assert [asked.body.get("reasoning_effort") for asked in model.requests][:2] == ["high", "low"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.engine.runs.agents import Agent, tried
-from tests.engine.suites import CONFIG, present, run, task, write_suite
+from tests.engine.suites import config_with, present, run, task, write_suite
 from waza_engine.runs.loading.suite import load_suite
 from waza_engine.runs.passes.suite_pass import baseline_pass
 from waza_engine.runs.trials.selection import select
@@ -21,8 +21,7 @@ def agent_file(folder: Path, tools: str, name: str = "writer") -> None:
 
 
 def suite(folder: Path, settings: str = "", more: str = "") -> Path:
-    config = CONFIG.replace("}", f", {settings}}}") if settings else CONFIG
-    return write_suite(folder, {"a": task("a", more)}, config=config)
+    return write_suite(folder, {"a": task("a", more)}, config=config_with(settings))
 
 
 def added(path: Path) -> Mapping[str, Any] | None:

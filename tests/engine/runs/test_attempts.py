@@ -1,22 +1,19 @@
-import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from tests.engine.runs.agents import Agent, scripted, tried
-from tests.engine.suites import CONFIG, task, write_suite
-from tests.patience import ON_A_BUSY_MACHINE
-from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
-from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation
+from tests.engine.suites import config_with, task, write_suite
+from waza_engine.executors.base import ExecutorError
 from waza_engine.runs.trials import attempts
 
 GOOD = "- {type: text, name: good, config: {contains: [good]}}\n"
 
 
-def suite(directory: Path, most_attempts: int, more: str = "") -> Path:
-    config = CONFIG.replace("}", f", max_attempts: {most_attempts}}}")
-    return write_suite(directory, {"a": task("a", more)}, config=config, graders=GOOD)
+def suite(directory: Path, most_attempts: int) -> Path:
+    config = config_with(f"max_attempts: {most_attempts}")
+    return write_suite(directory, {"a": task("a")}, config=config, graders=GOOD)
 
 
 def rate_limit() -> ExecutorError:
@@ -70,24 +67,3 @@ def test_a_follow_up_that_meets_a_rate_limit_starts_the_trial_anew(tmp_path: Pat
     outcome = tried(path, agent)
     assert (outcome.status, outcome.attempts) == ("passed", 2)
     assert [request.prompt for request in agent.requests] == ["one", "two", "one", "two"]
-
-
-def test_a_cancelled_run_does_not_wait_for_the_next_attempt(tmp_path: Path) -> None:
-    cancellation = RunCancellation()
-    waiting = threading.Event()
-
-    def answer(request: ExecutionRequest) -> ExecutionResponse:
-        del request
-        waiting.set()
-        raise rate_limit()
-
-    def cancel() -> None:
-        waiting.wait(60)
-        cancellation.request()
-
-    threading.Thread(target=cancel, daemon=True).start()
-    agent = Agent(answer)
-    started = time.monotonic()
-    with pytest.raises(CancelledRunError):
-        tried(suite(tmp_path, 9), agent, cancellation)
-    assert time.monotonic() - started < 2 + ON_A_BUSY_MACHINE

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.suites import GREETS, only_task, present, task, write_suite
+from tests.engine.suites import GREETS, only_task, present, task, write_prompts, write_suite
 from waza_engine.results.record import ArrivedAnswer, TrialOutcome, TriggerOutcome
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import load_suite
@@ -205,9 +205,7 @@ def test_a_run_ends_when_hooks_of_tasks_cannot_run_any_more(tmp_path: Path) -> N
 
 def test_a_run_ends_when_trigger_prompts_cannot_be_tried_any_more(tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
-    (tmp_path / "trigger_tests.yaml").write_text(
-        "skill: writer\nshould_trigger_prompts: [{prompt: first}, {prompt: second}]\n", "utf-8"
-    )
+    write_prompts(tmp_path, "first", "second")
     outcome = run_on(Breaking, path).outcome
     assert (outcome.status, outcome.message) == ("error", "the cluster is gone")
     assert [found.prompt for found in outcome.triggers] == ["first"]

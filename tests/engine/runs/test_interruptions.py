@@ -3,14 +3,26 @@
 import json
 import tempfile
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.conftest import StartModel
+from tests.engine.executors.talking import write_skill
 from tests.engine.runs.agents import Agent, tried
-from tests.engine.suites import CONFIG, only_task, present, run, task, write_suite
+from tests.engine.suites import (
+    CONFIG,
+    config_with,
+    only_task,
+    openai_config,
+    present,
+    run,
+    task,
+    write_prompts,
+    write_suite,
+)
 from tests.patience import ON_A_BUSY_MACHINE
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, ScriptedModel, Tokens, call
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
@@ -29,10 +41,7 @@ FOLLOW_UP = "id: a\ninputs: {prompt: one, follow_up_prompts: [two]}\n"
 
 
 def config(model: ScriptedModel, more: str = "") -> str:
-    return (
-        "config: {trials_per_task: 1, timeout_seconds: 20, executor: openai, model: gpt-4o, "
-        f"provider: {{base_url: '{model.base_url}'}}, {more}}}\n"
-    )
+    return openai_config(model.base_url, more, "gpt-4o")
 
 
 def cancelled_at(
@@ -107,9 +116,11 @@ def test_a_run_that_is_cancelled_in_the_pause_keeps_the_attempt_before_it(tmp_pa
         cancellation.request()
 
     threading.Thread(target=cancel, daemon=True).start()
-    path = write_suite(tmp_path, {"a": FOLLOW_UP}, config=CONFIG.replace("}", ", max_attempts: 9}"))
+    path = write_suite(tmp_path, {"a": FOLLOW_UP}, config=config_with("max_attempts: 9"))
+    started = time.monotonic()
     with pytest.raises(InterruptedTrialError) as raised:
         tried(path, Agent(answer), cancellation)
+    assert time.monotonic() - started < 2 + ON_A_BUSY_MACHINE, "it waits for no further attempt"
     outcome = raised.value.outcome
     assert (outcome.output, outcome.usage) == ("half an answer", Usage(input_tokens=7))
 
@@ -123,16 +134,10 @@ def test_the_trigger_prompts_before_the_end_of_a_cancelled_run_are_kept(
 
     (tmp_path / ".git").mkdir()
     model = scripted_model(answer)
-    skill = tmp_path / "skills" / "writer" / "SKILL.md"
-    skill.parent.mkdir(parents=True)
-    skill.write_text("---\nname: writer\ndescription: Writes.\n---\n")
-    settings = config(model, "workers: 1, skill_directories: [skills]")
-    path = write_suite(
-        tmp_path / "evals", {"a": task("a")}, config=settings.replace("[skills]", "[../skills]")
-    )
-    (path.parent / "trigger_tests.yaml").write_text(
-        "skill: writer\nshould_trigger_prompts: [{prompt: quick}, {prompt: slow}, {prompt: never}]\n"
-    )
+    write_skill(tmp_path / "skills", "writer")
+    settings = config(model, "workers: 1, skill_directories: [../skills]")
+    path = write_suite(tmp_path / "evals", {"a": task("a")}, config=settings)
+    write_prompts(path.parent, "quick", "slow", "never")
     outcome = cancelled_at(3, model, path)
     assert [(found.prompt, found.did_trigger) for found in outcome.triggers] == [("quick", True)]
     assert outcome.trigger_metrics is None
@@ -161,18 +166,9 @@ def test_values_without_end_in_an_answer_cost_no_results(tmp_path: Path) -> None
     deep: Any = "bottom"
     for _ in range(800):
         deep = [deep]
-    made = {
-        "type": "tool.execution_start",
-        "tool_call_id": "1",
-        "tool_name": "read",
-        "arguments": {"path": deep},
-    }
-    answered = {
-        "run_number": 1,
-        "status": "passed",
-        "final_output": "fine",
-        "transcript": [{**made, "arguments": {"path": deep}}],
-    }
+    made = {"type": "tool.execution_start", "tool_call_id": "1", "tool_name": "read"}
+    transcript = [{**made, "arguments": {"path": deep}}]
+    answered = {"run_number": 1, "status": "passed", "final_output": "fine", "transcript": transcript}
     recording = {
         "eval_name": "suite",
         "summary": {"total_tests": 1},

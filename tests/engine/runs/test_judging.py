@@ -1,20 +1,27 @@
 """Judges in a run and in grading a record again: who is asked, with which model, and when nobody is."""
 
 import json
-import time
 from collections.abc import Mapping
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
 
 from tests.conftest import StartModel
+from tests.engine.executors.talking import write_skill
 from tests.engine.graders.judging import passes, verdicts, winner
-from tests.engine.suites import only_task, only_trial, present, recorded, run, task, write_suite
+from tests.engine.suites import (
+    only_task,
+    only_trial,
+    openai_config,
+    present,
+    recorded,
+    run,
+    task,
+    write_suite,
+)
 from tests.engine.suites import verdicts as verdicts_of
-from tests.patience import ON_A_BUSY_MACHINE
-from tests.scripted_model import Answer, Held, ModelRequest, RateLimited, ScriptedModel, Status
+from tests.scripted_model import Answer, ModelRequest, RateLimited, ScriptedModel, Status
 from waza_engine.commands.grade import grade_command
 from waza_engine.commands.regraded import answer, document, graded
 from waza_engine.results.record import TrialOutcome, Validation
@@ -31,14 +38,6 @@ JUDGE = "- {type: prompt, name: judge, config: {prompt: 'Call set_waza_grade_pas
 TEXT = "- {type: text, name: says, config: {contains: [hello]}}\n"
 
 
-def config_at(model: ScriptedModel, executor: str = "mock", more: str = "") -> str:
-    provider = f"provider: {{base_url: '{model.base_url}'}}"
-    return (
-        f"config: {{trials_per_task: 1, timeout_seconds: 20, executor: {executor}, model: agent-model, "
-        f"{provider}{more}}}\n"
-    )
-
-
 def suite_at(
     directory: Path,
     model: ScriptedModel,
@@ -47,9 +46,8 @@ def suite_at(
     more: str = "",
     **rest: Any,
 ) -> Path:
-    return write_suite(
-        directory, {"one": task("one", **rest)}, graders=graders, config=config_at(model, executor, more)
-    )
+    config = openai_config(model.base_url, more, "agent-model", executor)
+    return write_suite(directory, {"one": task("one", **rest)}, graders=graders, config=config)
 
 
 def judge_of(path: Path, **options: Any) -> Validation:
@@ -130,7 +128,7 @@ def test_which_model_judges(
     if project is not None:
         (tmp_path / ".waza.yaml").write_text(f"defaults: {{judgeModel: {project}}}\n")
     entry = JUDGE.replace("{prompt:", f"{{model: {grader}, prompt:") if grader else JUDGE
-    path = suite_at(tmp_path, model, entry, more=f", judge_model: {suite}" if suite else "")
+    path = suite_at(tmp_path, model, entry, more=f"judge_model: {suite}" if suite else "")
     judge_of(path, judge_executor="openai", judge_model=option)
     assert model.requests[0].model == asked
 
@@ -234,22 +232,6 @@ def test_a_judge_in_the_session_of_the_agent_leaves_it_as_it_was(
     assert verdicts_of(report)["judge"].passed
     follow_up = next(request for request in model.requests if request.prompt == "On")
     assert [message["content"] for message in follow_up.messages] == ["Go", "First.", "On"]
-
-
-def test_cancelling_does_not_wait_for_a_judge(scripted_model: StartModel, tmp_path: Path) -> None:
-    model, cancellation = scripted_model(Held()), RunCancellation()
-    prepared = prepare(RunSettings(suite_at(tmp_path, model), judge_executor="openai"))
-    moments: list[float] = []
-
-    def cancel() -> None:
-        model.wait_for_requests()
-        moments.append(time.monotonic())
-        cancellation.request()
-
-    Thread(target=cancel).start()
-    report = prepared.run(lambda event: None, cancellation)
-    assert report.outcome.status == "canceled"
-    assert time.monotonic() - moments[0] < 2 + ON_A_BUSY_MACHINE
 
 
 def test_a_time_limit_that_cannot_be_read_is_told(
@@ -362,10 +344,8 @@ def test_a_baseline_gives_pairwise_judges_something_to_compare(
 ) -> None:
     model = scripted_model(winner("B"), "ok", winner("A"), "ok", winner("A"), "ok", winner("B"), "ok")
     compare = "- {type: prompt, name: judge, config: {prompt: Compare., mode: pairwise}}\n"
-    skill = tmp_path / "skills" / "writer"
-    skill.mkdir(parents=True)
-    (skill / "SKILL.md").write_text("---\nname: writer\ndescription: Writes.\n---\nWrite.\n")
-    path = suite_at(tmp_path, model, compare, more=", skill_directories: [skills]")
+    write_skill(tmp_path / "skills", "writer")
+    path = suite_at(tmp_path, model, compare, more="skill_directories: [skills]")
     report, _ = run(path, judge_executor="openai", baseline=True)
     assert verdicts_of(report)["judge"].details["pairwise"]["winner"] == "skill"
     again, _ = regraded(RegradeRequest(present(report.results_file), judge_executor="openai"))

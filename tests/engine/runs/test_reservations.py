@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import StartModel
 from tests.engine.runs.test_budget import SAYS, config
-from tests.engine.suites import present, run, task, write_suite
+from tests.engine.suites import present, replaced, run, task, write_prompts, write_suite
 from tests.scripted_model import Answer, Tokens
 from waza_engine.runs.limits.budget import Meter, Reservation, TrialPrices
 from waza_engine.runs.limits.cancellation import RunCancellation
@@ -27,12 +27,9 @@ PRICED = Answer("fine", usage=Tokens(1000, 0))
 def parallel(folder: Path, base_url: str, trials: int, workers: int, prompts: int = 0) -> Path:
     more = f"parallel: true, workers: {workers}"
     path = write_suite(folder, {"a": task("a")}, graders=SAYS, config=config(base_url, more))
-    text = path.read_text("utf-8").replace("trials_per_task: 1", f"trials_per_task: {trials}")
-    path.write_text(text, "utf-8")
+    replaced(path, "trials_per_task: 1", f"trials_per_task: {trials}")
     if prompts:
-        listed = "".join(f"- {{prompt: please {number}}}\n" for number in range(prompts))
-        triggers = f"skill: writer\nshould_trigger_prompts:\n{listed}"
-        (folder / "trigger_tests.yaml").write_text(triggers, "utf-8")
+        write_prompts(folder, *(f"please {number}" for number in range(prompts)))
     return path
 
 

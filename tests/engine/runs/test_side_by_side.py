@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.suites import CONFIG, GREETS, only_task, run, task, write_suite
+from tests.engine.suites import GREETS, config_with, only_task, run, task, write_suite
 from waza_engine.results.record import TrialOutcome
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.cancellation import RunCancellation
@@ -36,10 +36,6 @@ def meets(place: Path, wanted: int, seconds: float) -> str:
     arguments = ["-c", COUNTS, str(place), str(wanted), str(seconds)]
     entry = {"type": "program", "name": "meets", "config": {"command": "python3", "args": arguments}}
     return f"- {json.dumps(entry)}\n"
-
-
-def config(text: str) -> str:
-    return CONFIG.replace("}", f", {text}}}")
 
 
 def test_trials_of_one_task_run_side_by_side_and_are_kept_in_order(tmp_path: Path) -> None:
@@ -173,7 +169,7 @@ class Second(ThreadBackend):
 
 def test_attempts_that_are_spent_are_not_made_again(tmp_path: Path) -> None:
     fails = "- {type: text, name: fails, config: {contains: [goodbye]}}\n"
-    path = write_suite(tmp_path, {"a": task("a")}, graders=fails, config=config("max_attempts: 3"))
+    path = write_suite(tmp_path, {"a": task("a")}, graders=fails, config=config_with("max_attempts: 3"))
     events: list[RunEvent] = []
     report = prepare(RunSettings(path), backend=Second).run(events.append, RunCancellation())
     assert only_task(report).trials[0].attempts == 3

@@ -1,13 +1,13 @@
 import os
 import threading
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 
 from tests.conftest import StartModel
+from tests.engine.executors.talking import write_skill
 from tests.engine.runs.agents import Agent, Answer, tried_prompts
-from tests.engine.suites import CONFIG, present, run, task, write_suite
+from tests.engine.suites import CONFIG, config_with, openai_config, present, replaced, run, task, write_suite
 from tests.scripted_model import ModelRequest, Reply, call
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.results.codec.runs import trigger_document
@@ -28,10 +28,9 @@ should_not_trigger_prompts:
 """
 
 
-def suite(directory: Path, tests: str = TESTS, settings: str = "", more: str = "") -> Path:
-    config = CONFIG.replace("}", f", {settings}}}") if settings else CONFIG
-    path = write_suite(directory, {"a": task("a")}, config=config, more=more)
-    (directory / "trigger_tests.yaml").write_text(dedent(tests))
+def suite(directory: Path, settings: str = "", more: str = "") -> Path:
+    path = write_suite(directory, {"a": task("a")}, config=config_with(settings), more=more)
+    (directory / "trigger_tests.yaml").write_text(TESTS)
     return path
 
 
@@ -128,15 +127,13 @@ def test_each_prompt_is_told_as_it_is_done(tmp_path: Path) -> None:
 
 
 def test_the_agent_knows_of_the_skill_but_has_not_read_it(tmp_path: Path) -> None:
-    folder = tmp_path / "skills" / "writer"
-    folder.mkdir(parents=True)
-    (folder / "SKILL.md").write_text("---\nname: writer\ndescription: Writes.\n---\nThe body.\n")
+    skills = write_skill(tmp_path / "skills", "writer", "Writes.", "The body.")
     settings = "skill_directories: [skills], first_event_timeout_seconds: 3"
     agent = Agent(invoking())
     triggered(suite(tmp_path, settings=settings), agent)
     for request in agent.requests:
         assert request.instructions == "Skills at hand:\n- writer: Writes."
-        assert request.skill_directories == (folder.parent,)
+        assert request.skill_directories == (skills,)
         assert request.stop_at_skill == "writer"
         assert (request.timeout_seconds, request.first_event_timeout_seconds) == (20.0, 3.0)
 
@@ -207,18 +204,14 @@ def test_a_cancelled_run_waits_for_no_prompt(tmp_path: Path) -> None:
 
 
 def test_a_run_tries_the_prompts_and_tells_of_them(tmp_path: Path, scripted_model: StartModel) -> None:
-    folder = tmp_path / "skills" / "writer"
-    folder.mkdir(parents=True)
-    (folder / "SKILL.md").write_text("---\nname: writer\ndescription: Writes.\n---\nThe body.\n")
+    write_skill(tmp_path / "skills", "writer")
 
     def answer(request: ModelRequest) -> Reply:
         return call("skill", skill="writer") if request.prompt.startswith("Write") else "4"
 
     model = scripted_model(answer)
-    provider = f"provider: {{base_url: '{model.base_url}'}}, model: m, skill_directories: [skills]"
-    metric = "metrics: [{name: trigger_accuracy, threshold: 1.0}]\n"
-    path = suite(tmp_path, settings=provider, more=metric)
-    path.write_text(path.read_text().replace("executor: mock", "executor: openai"))
+    path = suite(tmp_path, more="metrics: [{name: trigger_accuracy, threshold: 1.0}]\n")
+    replaced(path, CONFIG, openai_config(model.base_url, "skill_directories: [skills]"))
     report, events = run(path)
     assert present(report.outcome.trigger_metrics).accuracy == 1.0
     assert [metric.passed for metric in report.outcome.metrics] == [True]

@@ -93,7 +93,11 @@ def test_eval_get_has_upstreams_keys_and_leaves_out_what_is_empty(engine: Engine
 
 def test_task_list_has_disabled_tasks_and_those_that_cannot_be_loaded(engine: Engine, tmp_path: Path) -> None:
     path = suite(tmp_path, a=task("a"), b="id: [", c=task("c", "enabled: false\n"))
-    assert [found["id"] for found in result(engine, "task.list", path=path)["tasks"]] == ["a", "b", "c"]
+    listed = result(engine, "task.list", path=path)["tasks"]
+    assert listed == [
+        {"id": name, "name": title} for name, title in (("a", "Task a"), ("b", "b"), ("c", "Task c"))
+    ]
+    assert error(engine, "task.get", path=path, task_id="b")["code"] == -32001
     assert result(engine, "task.get", path=path, task_id="c")["active"] is False
 
 
@@ -170,6 +174,7 @@ def test_a_suite_that_cannot_be_loaded_has_the_code_of_its_method(
         ("eval.list", {"dir": "/nowhere/at/all"}, "no directory"),
         ("eval.get", {}, "`path`"),
         ("eval.get", {"path": ""}, "`path`"),
+        ("eval.get", {"path": 3}, "`path`"),
         ("eval.get", {"path": "a\0b"}, "`path`"),
         ("eval.validate", {}, "`path`"),
         ("eval.run", {}, "`path`"),
