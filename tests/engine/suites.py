@@ -74,6 +74,14 @@ def write_prompts(
     return path
 
 
+def noting_hooks(directory: Path, *names: str) -> str:
+    """Return hooks of a suite that write their names into the file ``log`` of a directory."""
+    note = directory / "note.py"
+    note.write_text("import sys, pathlib\npathlib.Path(sys.argv[1]).open('a').write(sys.argv[2] + ' ')\n")
+    command = f"python3 {note} {directory / 'log'}"
+    return "hooks:\n" + "".join(f"  {name}: [{{command: {command} {name}}}]\n" for name in names)
+
+
 def task(identifier: str, more: str = "", prompt: str = "Say hello") -> str:
     """Return a task file with a prompt; ``more`` are further top-level keys."""
     return f"id: {identifier}\nname: Task {identifier}\ninputs: {{prompt: {prompt}}}\n{dedent(more)}"

@@ -34,29 +34,6 @@ def test_exit_code_1_when_a_task_fails_and_its_grader_says_why(tmp_path: Path) -
     assert "hello" in found
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["gone.yaml"], "gone.yaml"),
-        (["suite/tasks"], "there is no eval.yaml"),
-        (["suite", "--task", "nope"], "No task matches"),
-        (["suite", "--grader", "nope"], "No grader is called"),
-        (["suite", "--executor", "nope"], "not an executor"),
-        (["suite", "--trials", "0"], "trials"),
-        (["suite", "--format", "xml"], "xml"),
-        (["nope"], "There is no path `nope`"),
-    ],
-)
-def test_exit_code_2_when_nothing_can_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
-) -> None:
-    write_suite(tmp_path / "suite", {"a": task("a")}, graders=GREETS)
-    monkeypatch.chdir(tmp_path)
-    found = stderr_of("run", *arguments)
-    assert said in found
-    assert "Traceback" not in found
-
-
 def test_jsonl_is_one_event_a_line(tmp_path: Path) -> None:
     found = engine_process(
         "run", write_suite(tmp_path, {"a": task("a")}, graders=GREETS), "--format", "jsonl"

@@ -1,14 +1,13 @@
 """What GitHub Actions shows of a run."""
 
-import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.command_line import engine, stdout_of
-from tests.engine.suites import GREETS, run, task, write_suite
+from tests.engine.executors.agents import write_agent
+from tests.engine.suites import COMMAND_CONFIG, CONFIG, GREETS, replaced, run, task, write_suite
 from waza_engine.results.reports.github import SourceLocation, annotation
 
 OWN = "graders:\n- {type: text, name: own, config: {contains: [nope]}}\n"
@@ -87,26 +86,13 @@ should_not_trigger_prompts:
   - reason: not that
     prompt: Greet me
 """
-ECHO = "import json, sys; print(json.dumps({'type': 'result', 'content': ' '.join(sys.argv[1:])}))"
-TOOLS = {"match": {"path": "$.type", "value": "tool"}, "emitAs": "tool_call", "extract": {"title": "$.name"}}
-ANSWERS_AND_NEVER_LOADS = json.dumps(
-    {
-        "version": 1,
-        "name": "a",
-        "command": [sys.executable, "-c", ECHO],
-        "sessionMode": "iterative",
-        "prompt": {},
-        "output": {"flag": "", "value": ""},
-        "outputEvents": [TOOLS],
-        "result": {"matchPath": "$.type", "matchValue": "result", "contentPath": "$.content"},
-    }
-)
 
 
 def test_what_else_judges_has_its_own_line_too(repository: Path) -> None:
     suite = write_suite(repository / "evals", {"a": JUDGED_OTHERWISE, "b": "id: b\nname: B\nid: c\n"})
-    (suite.parent / "adapter.json").write_text(ANSWERS_AND_NEVER_LOADS)
-    suite.write_text(suite.read_text().replace("executor: mock", "executor: command, adapter: adapter.json"))
+    echoes = "say(type='result', content=' '.join(sys.argv[1:]))"
+    write_agent(suite.parent, echoes, sessionMode="iterative", prompt={})
+    replaced(suite, CONFIG, COMMAND_CONFIG)
     (suite.parent / "trigger_tests.yaml").write_text(TRIGGERS)
     ran = engine("run", suite)
     assert "early after turn 1" in ran.stdout

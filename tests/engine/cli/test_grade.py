@@ -46,32 +46,6 @@ def test_a_run_of_some_graders_is_one_of_all_when_all_have_graded_it_again(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["gone.json"], "no result file"),
-        (["eval.yaml"], "has no results yet"),
-        (["tasks"], "has no results yet"),
-        ([".waza/.gitignore"], "not a result file"),
-        (["record.json", "--task", "nope"], "No task matches"),
-        (["record.json", "--grader", "nope"], "No grader is called"),
-        (["record.json", "--workspace", "nope"], "not a directory"),
-        (["record.json", "--suite", "nope.yaml"], "nope.yaml"),
-        (["record.json", "--suite", "tasks"], "no eval.yaml"),
-        (["record.json", "-o", "eval.yaml/x.json"], "cannot be written"),
-    ],
-)
-def test_exit_code_2_when_nothing_can_be_graded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
-) -> None:
-    recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS)).rename(tmp_path / "record.json")
-    monkeypatch.chdir(tmp_path)
-    found = engine("grade", *arguments)
-    assert (found.returncode, found.stdout) == (2, "")
-    assert said in found.stderr
-    assert "Traceback" not in found.stderr
-
-
-@pytest.mark.parametrize(
     ("ended", "code", "words"),
     [
         ({"status": "canceled"}, 1, "interrupted: 1 of 2 tasks passed, 1 not run"),

@@ -22,22 +22,6 @@ def test_markdown_goes_to_the_file_that_is_asked_for(record: Path, tmp_path: Pat
     assert "1 of 1 task passed" in (tmp_path / "out" / "comment.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["gone.json", "--format", "junit"], "no result file"),
-        (["tasks/a.yaml", "--format", "junit"], "has no results yet"),
-        ([".waza/.gitignore", "--format", "junit"], "not a result file"),
-        (["eval.yaml", "--format", "pdf"], "pdf"),
-    ],
-)
-def test_exit_code_2_when_there_is_nothing_to_report(
-    record: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
-) -> None:
-    monkeypatch.chdir(record.parents[2])
-    assert said in stderr_of("report", *arguments)
-
-
 def test_another_json_file_beside_a_suite_is_not_taken_for_its_results(tmp_path: Path) -> None:
     suite = write_suite(tmp_path, {"a": task("a")}).parent
     (suite / "adapter.json").write_text("{}")

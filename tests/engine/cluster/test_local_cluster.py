@@ -16,10 +16,18 @@ import pytest
 
 from tests.command_line import stderr_of
 from tests.conftest import StartModel
-from tests.engine.cluster.ledgers import LedgerSuite, agents_alive, kill, name_of, until
+from tests.engine.cluster.ledgers import (
+    LedgerSuite,
+    agents_alive,
+    kill,
+    name_of,
+    until,
+    waits_once,
+    workers_of,
+)
 from tests.engine.executors.agents import write_agent
 from tests.engine.runs.test_shards import timeless
-from tests.engine.suites import present, task, write_suite
+from tests.engine.suites import present, task, write_prompts, write_suite
 from tests.patience import ON_A_BUSY_MACHINE, staying
 from tests.scripted_model import Answer
 from waza_engine.cluster import local_workers
@@ -120,16 +128,11 @@ def test_a_trial_that_costs_nothing_runs_again_when_its_worker_is_killed(
     cluster: DaskCluster, tmp_path: Path
 ) -> None:
     marker = tmp_path / "marker"
-    script = f"import pathlib, time; p = pathlib.Path({str(marker)!r}); old = p.exists(); p.touch(); "
-    script += "time.sleep(0 if old else 60)"
-    config = f"{{command: python3, args: [-c, {json.dumps(script)}], timeout: 90}}"
-    grader = f"- {{type: program, name: waits, config: {config}}}\n"
-    path = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=grader)
+    path = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=waits_once(marker))
 
     def kill_worker() -> None:
         until(marker.exists, "no grader began")
-        (lease, *_) = (tmp_path / ".waza" / "runs").glob("*/workers/*.json")
-        kill(json.loads(lease.read_bytes())["process"]["pid"])
+        kill(next(workers_of(tmp_path)))
 
     outcome, _ = executed(path, backends_of(cluster), kill_worker, workers=1)
     assert statuses(outcome) == {"a": ["passed"], "b": ["passed"]}
@@ -238,10 +241,7 @@ def test_hooks_of_tasks_and_trigger_prompts_run_once_and_where_trials_run(
     )
     tasks = {name: task(name, prompt=name) for name in ("a", "b")}
     path = write_suite(tmp_path, tasks, config=f"{config}hooks:\n{hooks}")
-    (tmp_path / "trigger_tests.yaml").write_text(
-        "skill: writer\nshould_trigger_prompts: [{prompt: yes-please}]\n"
-        "should_not_trigger_prompts: [{prompt: no-thanks}]\n"
-    )
+    write_prompts(tmp_path, "yes-please", should_not=["no-thanks"])
     # Workers were started before, so they do not have it.
     assert cluster.slots
     monkeypatch.setenv("WHERE", "at home")

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from tests.command_line import engine, stderr_of
-from tests.engine.cluster.ledgers import LedgerSuite, agents_alive, kill, name_of, until
+from tests.engine.cluster.ledgers import LedgerSuite, agents_alive, kill, name_of, until, workers_of
 from tests.engine.cluster.processes import Cluster, Machine, engine_of
 from tests.engine.cluster.processes import engine as machine
 from tests.engine.suites import task, write_suite
@@ -153,8 +153,7 @@ def test_a_worker_that_was_frozen_for_long_works_again(tmp_path: Path) -> None:
     with Cluster(tmp_path, workers=1) as cluster:
         run = cluster.run(path, "--trials", 8)
         until(lambda: any(tmp_path.glob(".waza/runs/*/trials/*/*.claim")), "no trial began")
-        (lease,) = tmp_path.glob(".waza/runs/*/workers/*.json")
-        frozen = json.loads(lease.read_bytes())["process"]["pid"]
+        (frozen,) = workers_of(tmp_path)
         kill(frozen, signal.SIGSTOP)
         time.sleep(23)
         kill(frozen, signal.SIGCONT)

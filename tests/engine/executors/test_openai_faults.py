@@ -87,8 +87,9 @@ class TestSetUp:
     def test_a_server_nearby_needs_no_key(self, url: str) -> None:
         OpenAIExecutor(settings(provider={"base_url": url})).close()
 
-    def test_without_a_model(self, talk: Talk) -> None:
-        assert "write `model` below `config`" in str(talk.failure("never", model=""))
+    def test_without_a_model(self, tmp_path: Path) -> None:
+        with openai_executor(LOCAL["base_url"]) as executor:
+            assert "write `model` below `config`" in str(failure(executor, tmp_path, model=""))
 
 
 class TestCredentials:

@@ -135,62 +135,53 @@ class TestStreams:
             ask(executor, "Explain.", tmp_path)
 
 
-class TestToolCallsInPieces:
-    """``view`` of two files, as servers put it."""
+PIECES = {
+    "by index": [
+        piece(tool_calls=[call_piece(index=0, id="1", name="view")]),
+        piece(tool_calls=[call_piece('{"path": ', index=0)]),
+        piece(tool_calls=[call_piece('"a"}', index=0)]),
+        piece(tool_calls=[call_piece('{"path"', index=1, id="2", name="view")]),
+        piece("tool_calls", tool_calls=[call_piece(': "b"}', index=1)]),
+    ],
+    "with the same index for all": [
+        piece(tool_calls=[call_piece('{"path": "a"}', index=0, id="1", name="view")]),
+        piece("tool_calls", tool_calls=[call_piece('{"path": "b"}', index=0, id="2", name="view")]),
+    ],
+    "without index and id": [
+        piece("tool_calls", tool_calls=[call_piece(f'{{"path": "{name}"}}', name="view") for name in "ab"]),
+    ],
+    "with the name in every piece": [
+        piece(tool_calls=[call_piece('{"path"', index=0, id="1", name="view")]),
+        piece(tool_calls=[call_piece(': "a"}', index=0, id="1", name="view")]),
+        piece(tool_calls=[call_piece('{"path"', index=1, id="2", name="view")]),
+        piece("tool_calls", tool_calls=[call_piece(': "b"}', index=1, id="", name="view")]),
+    ],
+}
 
-    def seen(self, scripted_model: StartModel, tmp_path: Path, *pieces: str) -> list[str]:
-        for name in ("a", "b"):
-            (tmp_path / name).write_text(f"file {name}", "utf-8")
-        model = scripted_model(Events([*pieces, USAGE, DONE]), "Done.")
-        response = ask_once(model, "Look.", tmp_path, workspace_tools=["read"])
-        self.sent = model.requests[1].messages[-3]["tool_calls"]
-        return [result_of(response, position) for position in range(len(response.tool_calls))]
 
-    def test_by_index(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        assert self.seen(
-            scripted_model,
-            tmp_path,
-            piece(tool_calls=[call_piece(index=0, id="1", name="view")]),
-            piece(tool_calls=[call_piece('{"path": ', index=0)]),
-            piece(tool_calls=[call_piece('"a"}', index=0)]),
-            piece(tool_calls=[call_piece('{"path"', index=1, id="2", name="view")]),
-            piece("tool_calls", tool_calls=[call_piece(': "b"}', index=1)]),
-        ) == ["file a", "file b"]
+@pytest.mark.parametrize("pieces", PIECES.values(), ids=PIECES)
+def test_tool_calls_come_in_pieces(talk: Talk, tmp_path: Path, pieces: list[str]) -> None:
+    for name in "ab":
+        (tmp_path / name).write_text(f"file {name}", "utf-8")
 
-    def test_with_the_same_index_for_all(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        assert self.seen(
-            scripted_model,
-            tmp_path,
-            piece(tool_calls=[call_piece('{"path": "a"}', index=0, id="1", name="view")]),
-            piece("tool_calls", tool_calls=[call_piece('{"path": "b"}', index=0, id="2", name="view")]),
-        ) == ["file a", "file b"]
+    response = talk("Look.", Events([*pieces, USAGE, DONE]), "Done.", workspace_tools=["read"])
 
-    def test_without_index_and_id(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        calls = [call_piece(f'{{"path": "{name}"}}', name="view") for name in ("a", "b")]
+    assert [result_of(response, position) for position, _ in enumerate(response.tool_calls)] == [
+        "file a",
+        "file b",
+    ]
 
-        assert self.seen(scripted_model, tmp_path, piece("tool_calls", tool_calls=calls)) == [
-            "file a",
-            "file b",
-        ]
 
-    def test_with_the_name_in_every_piece(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        assert self.seen(
-            scripted_model,
-            tmp_path,
-            piece(tool_calls=[call_piece('{"path"', index=0, id="1", name="view")]),
-            piece(tool_calls=[call_piece(': "a"}', index=0, id="1", name="view")]),
-            piece(tool_calls=[call_piece('{"path"', index=1, id="2", name="view")]),
-            piece("tool_calls", tool_calls=[call_piece(': "b"}', index=1, id="", name="view")]),
-        ) == ["file a", "file b"]
+def test_what_a_server_adds_to_a_call_comes_back_to_it(talk: Talk) -> None:
+    signed = {**call_piece('{"path": "a"}', index=0, id="1", name="view"), "extra": {"signature": "s"}}
+    other = call_piece('{"path": "b"}', index=1, id="2", name="view")
+    events = Events([piece("tool_calls", tool_calls=[signed, other]), USAGE, DONE])
 
-    def test_what_a_server_adds_comes_back_to_it(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        signed = {**call_piece('{"path": "a"}', index=0, id="1", name="view"), "extra": {"signature": "s"}}
-        other = call_piece('{"path": "b"}', index=1, id="2", name="view")
+    talk("Look.", events, "Done.", workspace_tools=["read"])
 
-        self.seen(scripted_model, tmp_path, piece("tool_calls", tool_calls=[signed, other]))
-
-        assert self.sent[0]["extra"] == {"signature": "s"}
-        assert "index" not in self.sent[0]
+    sent = talk.requests[1].messages[-3]["tool_calls"][0]
+    assert sent["extra"] == {"signature": "s"}
+    assert "index" not in sent
 
 
 def test_arguments_in_several_pieces_of_a_long_file(talk: Talk, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -16,6 +17,7 @@ from tests.conftest import StartModel
 from tests.engine.executors.agents import write_agent
 from tests.engine.faults.independent import command, left_after, wait_for, write_independent
 from tests.engine.faults.runs import faulty_run
+from tests.engine.faults.runs import started as engine_started
 from tests.engine.suites import CONFIG, openai_config, present, task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE
 
@@ -56,20 +58,18 @@ def kill(victim: str, process: subprocess.Popen[bytes]) -> None:
 
 @linux
 @pytest.mark.parametrize("seed", range(8))
-def test_nothing_outlives_a_killed_engine(tmp_path: Path, scripted_model: StartModel, seed: int) -> None:
+def test_nothing_outlives_a_killed_engine(
+    tmp_path: Path, scripted_model: StartModel, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
     chance = random.Random(seed)
     place, victim = PLACES[seed % len(PLACES)], chance.choice(VICTIMS)
     mark, began = f"independent-{os.getpid()}-{seed}-{time.time_ns()}", tmp_path / "began"
     started = command(write_independent(tmp_path), mark, began)
     base_url = scripted_model("Hello").base_url
     suite = suite_with(place, tmp_path / "suite", started, base_url)
-    environment = {**os.environ, "TMPDIR": str(tmp_path), "OPENAI_API_KEY": "x"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "waza_engine", "run", str(suite), "--format", "jsonl"],
-        stdout=subprocess.DEVNULL,
-        env=environment,
-        start_new_session=True,
-    )
+    output: dict[str, Any] = {"stdout": subprocess.DEVNULL, "start_new_session": True}
+    process = engine_started(suite, tmp_path, "--format", "jsonl", **output)
     wait_for(began)
     time.sleep(chance.uniform(0, 0.5))
     kill(victim, process)
@@ -129,11 +129,7 @@ def test_the_command_ends_by_the_signal_that_ended_the_engine(tmp_path: Path, nu
         {"a": task("a")},
         graders='- {type: program, name: g, config: {command: sleep, args: ["60"]}}\n',
     )
-    with subprocess.Popen(
-        [sys.executable, "-m", "waza_engine", "run", str(suite), "--format", "jsonl"],
-        stdout=subprocess.PIPE,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-    ) as process:
+    with engine_started(suite, tmp_path, "--format", "jsonl", stdout=subprocess.PIPE) as process:
         while b'"output"' not in present(process.stdout).readline():
             pass
         (guard,) = psutil.Process(process.pid).children()

@@ -1,6 +1,5 @@
 """Whenever a paid run is killed, no answer that has reached it is lost."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from tests.command_line import engine
 from tests.conftest import StartModel
 from tests.engine.executors.agents import write_agent
 from tests.engine.faults.kills import kill_often
+from tests.engine.faults.runs import started
 from tests.engine.runs.test_resuming import IDS, Ledger, resumed
 from tests.engine.suites import present, task, write_prompts, write_suite
 from tests.patience import ON_A_BUSY_MACHINE
@@ -47,12 +47,8 @@ def test_the_answer_of_an_agent_that_has_not_ended_is_kept(
     path = write_suite(tmp_path, {"a": task("a")}, graders=graders, config=CONFIG)
     write_agent(tmp_path, LINGERS, **{"x-waza": {"usage": {"output_tokens": "$.tokens"}}})
     results = tmp_path / ".waza" / "results"
-    with subprocess.Popen(
-        [sys.executable, "-m", "waza_engine", "run", str(path), "--format", "jsonl"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-    ) as process:
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with started(path, tmp_path, "--format", "jsonl", **silent) as process:
         until_written(results, "the answer", process)
         process.send_signal(number)
         process.wait(20 + ON_A_BUSY_MACHINE)
@@ -85,8 +81,8 @@ def until_written(results: Path, text: str, process: subprocess.Popen[bytes]) ->
 
 def killed_at(count: int, ledger: Ledger, *options: str) -> None:
     """Start a run of the suite in a process, and kill it when so many requests have come."""
-    command = [sys.executable, "-m", "waza_engine", "run", str(ledger.path), *options]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with started(ledger.path, ledger.path.parent, *options, **silent):
         ledger.model.wait_for_requests(count)
         (journal,) = (ledger.path.parent / ".waza" / "results").glob("*.partial.jsonl")
         psutil.Process(int(str(block_of(begun(journal) or {}, "process")["pid"]))).kill()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import engine
-from tests.engine.suites import CONFIG, present, recorded, run, task, write_suite
+from tests.engine.suites import CONFIG, present, recorded, run, task, write_prompts, write_suite
 from waza_engine.commands.records import record_of
 from waza_engine.results.reading.formats import head_of
 from waza_engine.results.reading.newest_scores import latest_results
@@ -14,21 +14,13 @@ from waza_engine.runs.choosing import choose_tasks, estimate_run
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.settings.table import RunSettings
 
-TESTS = """\
-skill: writer
-should_trigger_prompts:
-- {prompt: Write a text}
-- {prompt: "Write [more]"}
-should_not_trigger_prompts:
-- {prompt: Add two numbers}
-"""
 METRIC = "metrics: [{name: trigger_accuracy, threshold: 0.9}]\n"
 
 
 @pytest.fixture
 def suite(tmp_path: Path) -> Path:
     path = write_suite(tmp_path, {"a": task("a")}, config=CONFIG, more=METRIC)
-    (tmp_path / "trigger_tests.yaml").write_text(TESTS)
+    write_prompts(tmp_path, "Write a text", "Write [more]", should_not=["Add two numbers"])
     return path
 
 
@@ -122,7 +114,7 @@ def test_the_others_keep_the_word_of_their_own_run(suite: Path) -> None:
 
 def test_what_the_newest_whole_run_did_not_try_is_forgotten(suite: Path) -> None:
     run(suite, prompts=("Write*",))
-    (suite.parent / "trigger_tests.yaml").write_text(TESTS.replace("- {prompt: Write a text}\n", ""))
+    write_prompts(suite.parent, "Write [more]", should_not=["Add two numbers"])
     run(suite)
     found = present(latest_results(suite.parent))
     assert sorted(one.prompt for one in found.prompts) == ["Add two numbers", "Write [more]"]

@@ -63,13 +63,6 @@ def test_the_executor_of_the_run_asks_the_judge(scripted_model: StartModel, tmp_
     assert model.requests[1].system == ""
 
 
-def test_an_executor_without_a_model_cannot_judge(scripted_model: StartModel, tmp_path: Path) -> None:
-    verdict = judge_of(suite_at(tmp_path, scripted_model(), executor="mock"))
-    assert (verdict.score, verdict.status) == (0.0, "error")
-    assert "the executor `mock` has no model that could judge" in verdict.feedback
-    assert "`--judge-executor`" in verdict.feedback
-
-
 def test_a_judge_may_have_an_executor_of_its_own(scripted_model: StartModel, tmp_path: Path) -> None:
     model = scripted_model(*verdicts(passes()))
     report, _ = run(suite_at(tmp_path, model), judge_executor="openai")

@@ -169,11 +169,6 @@ def test_a_trial_whose_grader_broke_is_graded_again(tmp_path: Path) -> None:
     assert grade(record)["tasks"]["a"]["status"] == "passed"
 
 
-def test_a_skipped_trial_is_graded(tmp_path: Path) -> None:
-    write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
-    assert grade(upstream(tmp_path, {"status": "skipped", "final_output": "hello"}))["passed"]
-
-
 @pytest.mark.parametrize(("checkpoint", "status"), [("passed", "passed"), ("failed", "failed")])
 def test_what_a_checkpoint_said_counts_as_it_did(tmp_path: Path, checkpoint: str, status: str) -> None:
     write_suite(tmp_path, {"a": task("a")}, graders=GREETS)

@@ -12,6 +12,7 @@ from tests.engine.suites import (
     GREETS,
     HANGS,
     config_with,
+    noting_hooks,
     only_task,
     only_trial,
     run,
@@ -29,13 +30,6 @@ from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings
 
 FAILS = "- {type: text, name: fails, config: {contains: [goodbye]}}\n"
-
-
-def test_a_task_passes_when_its_graders_pass(tmp_path: Path) -> None:
-    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
-    assert report.outcome.status == "completed"
-    assert only_task(report).status == "passed"
-    assert only_trial(report).output == "Mock response for: Say hello\nTask: Task a"
 
 
 def test_the_id_of_a_task_does_not_stand_in_for_its_name_in_the_answer(tmp_path: Path) -> None:
@@ -192,15 +186,9 @@ def test_only_the_asked_graders_run(tmp_path: Path) -> None:
 
 
 def test_hooks_run_around_the_suite_and_its_tasks(tmp_path: Path) -> None:
-    note = tmp_path / "note.py"
-    note.write_text("import sys, pathlib\npathlib.Path(sys.argv[1]).open('a').write(sys.argv[2] + ' ')\n")
-    log = tmp_path / "log"
-    hooks = "hooks:\n" + "".join(
-        f"  {name}: [{{command: python3 {note} {log} {name}}}]\n"
-        for name in ("before_run", "after_run", "before_task", "after_task")
-    )
+    hooks = noting_hooks(tmp_path, "before_run", "after_run", "before_task", "after_task")
     run(write_suite(tmp_path, {"a": task("a")}, more=hooks))
-    assert log.read_text().split() == ["before_run", "before_task", "after_task", "after_run"]
+    assert (tmp_path / "log").read_text().split() == ["before_run", "before_task", "after_task", "after_run"]
 
 
 def test_a_hook_that_must_not_fail_ends_the_run_or_the_task(tmp_path: Path) -> None:

@@ -7,20 +7,19 @@ from typing import Any
 import pytest
 
 from tests.command_line import engine, stderr_of, stdout_of
-from tests.engine.suites import present, run, task, write_suite
+from tests.engine.suites import present, run, task, write_prompts, write_suite
 from waza_engine.commands.merge import MergeError, merged_document
 from waza_engine.results.codec.runs import run_document
 from waza_engine.results.reading.recordings import read_recording
 
 IDS = [f"t{number}" for number in range(7)]
 SAYS = "- {type: text, name: says, config: {contains: [Mock]}}\n"
-TRIGGERS = "skill: s\nshould_trigger_prompts: [{prompt: please}]\n"
 
 
 @pytest.fixture
 def suite(tmp_path: Path) -> Path:
     path = write_suite(tmp_path, {name: task(name, prompt=name) for name in IDS}, graders=SAYS)
-    (tmp_path / "trigger_tests.yaml").write_text(TRIGGERS)
+    write_prompts(tmp_path, "please")
     return path
 
 
@@ -52,7 +51,7 @@ def test_merged_shards_equal_the_run_of_one_machine(suite: Path, of: int) -> Non
 def test_metrics_are_those_of_all_tasks_whichever_shards_have_some(tmp_path: Path) -> None:
     more = "metrics: [{name: trigger_accuracy, threshold: 0}, {name: task_completion, threshold: 0.9}]\n"
     suite = write_suite(tmp_path, {"a": task("a")}, graders=SAYS.replace("Mock", "nowhere"), more=more)
-    (tmp_path / "trigger_tests.yaml").write_text(TRIGGERS)
+    write_prompts(tmp_path, "please")
     whole = json.loads(json.dumps(run_document(run(suite)[0].outcome)))
     for of in range(2, 6):
         assert merged(shards(suite, of))["metrics"] == whole["metrics"]

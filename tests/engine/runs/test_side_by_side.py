@@ -1,13 +1,12 @@
 """Trials are handed out as requests, side by side when the suite is parallel, and come back as one task."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.engine.suites import GREETS, config_with, only_task, run, task, write_suite
-from waza_engine.results.record import TrialOutcome
+from tests.engine.runs.test_backends import Done, Keep
+from tests.engine.suites import GREETS, config_with, noting_hooks, only_task, run, task, write_suite
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.preparing import prepare
@@ -77,13 +76,8 @@ def test_free_workers_begin_the_next_task_when_the_first_has_no_more_trials(tmp_
 
 
 def test_hooks_of_a_task_run_once_around_all_its_trials(tmp_path: Path) -> None:
-    note = tmp_path / "note.py"
-    note.write_text("import sys, pathlib\npathlib.Path(sys.argv[1]).open('a').write(sys.argv[2] + ' ')\n")
-    log = tmp_path / "log"
-    hooks = "hooks:\n" + "".join(
-        f"  {name}: [{{command: python3 {note} {log} {name}}}]\n" for name in ("before_task", "after_task")
-    )
-    arguments = [str(note), str(log), "trial"]
+    hooks, log = noting_hooks(tmp_path, "before_task", "after_task"), tmp_path / "log"
+    arguments = [str(tmp_path / "note.py"), str(log), "trial"]
     noted = {"type": "program", "name": "noted", "config": {"command": "python3", "args": arguments}}
     path = write_suite(tmp_path, {"a": task("a")}, graders=f"- {json.dumps(noted)}\n", more=hooks)
     run(path, trials=4, workers=4)
@@ -104,13 +98,7 @@ class Posted(ThreadBackend):
 
     sent: list[str] = []  # noqa: RUF012 - one test uses it
 
-    def start(
-        self,
-        request: TrialRequest,
-        tell: Tell,
-        keep: Callable[[TrialOutcome], None],
-        done: Callable[[TrialOutcome | Exception], None],
-    ) -> None:
+    def start(self, request: TrialRequest, tell: Tell, keep: Keep, done: Done) -> None:
         text = json.dumps(request.document())
         self.sent.append(text)
         super().start(request_from(json.loads(text)), tell, keep, done)
@@ -131,13 +119,7 @@ def test_a_trial_is_a_request_that_can_be_written_down(tmp_path: Path) -> None:
 class Broken(ThreadBackend):
     """Loses every second trial."""
 
-    def start(
-        self,
-        request: TrialRequest,
-        tell: Tell,
-        keep: Callable[[TrialOutcome], None],
-        done: Callable[[TrialOutcome | Exception], None],
-    ) -> None:
+    def start(self, request: TrialRequest, tell: Tell, keep: Keep, done: Done) -> None:
         if request.trial % 2:
             super().start(request, tell, keep, done)
         else:
@@ -156,13 +138,7 @@ def test_a_trial_that_is_lost_costs_no_other_trial(tmp_path: Path) -> None:
 class Second(ThreadBackend):
     """Hands every trial out as if a first attempt had been made."""
 
-    def start(
-        self,
-        request: TrialRequest,
-        tell: Tell,
-        keep: Callable[[TrialOutcome], None],
-        done: Callable[[TrialOutcome | Exception], None],
-    ) -> None:
+    def start(self, request: TrialRequest, tell: Tell, keep: Keep, done: Done) -> None:
         document = request.document() | {"attempt": 2}
         super().start(request_from(document), tell, keep, done)
 

@@ -38,20 +38,15 @@ graders: [{type: text, name: own, weight: 2, config: {contains: [hello]}}]
 """
 
 
-def result(engine: Engine, method: str, **params: Any) -> Any:
-    answer = engine.request(
-        method, **{key: str(v) if isinstance(v, Path) else v for key, v in params.items()}
-    )
-    assert "result" in answer, answer
-    return answer["result"]
+def result(engine: Engine, method: str, wanted: str = "result", **params: Any) -> Any:
+    given = {key: str(value) if isinstance(value, Path) else value for key, value in params.items()}
+    answer = engine.request(method, **given)
+    assert wanted in answer, answer
+    return answer[wanted]
 
 
 def error(engine: Engine, method: str, **params: Any) -> dict[str, Any]:
-    answer = engine.request(
-        method, **{key: str(v) if isinstance(v, Path) else v for key, v in params.items()}
-    )
-    assert "error" in answer, answer
-    return answer["error"]
+    return result(engine, method, "error", **params)
 
 
 def suite(directory: Path, **tasks: str) -> Path:
