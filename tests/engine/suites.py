@@ -8,7 +8,7 @@ from textwrap import dedent
 from typing import TypeVar
 
 from waza_engine.results.reading.newest_scores import latest_results
-from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation
+from waza_engine.results.record import RunOutcome, TaskOutcome, TrialOutcome, Validation
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.preparing import prepare
@@ -135,3 +135,8 @@ def only_trial(report: RunReport) -> TrialOutcome:
 
 def verdicts(report: RunReport) -> dict[str, Validation]:
     return dict(only_trial(report).validations or {})
+
+
+def statuses(outcome: RunOutcome) -> dict[str, list[str]]:
+    """Return the status of each trial by the ids of the tasks."""
+    return {found.id: [trial.status for trial in found.trials] for found in outcome.tasks}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.suites import write_prompts
+from tests.engine.suites import statuses, write_prompts
 
 pytest.importorskip("distributed")
 
@@ -17,7 +17,7 @@ from tests.command_line import engine
 from tests.engine.cluster.ledgers import agents_alive, kill, until, waits_once, workers_of
 from tests.engine.cluster.object_stores import BUCKET, ObjectServer
 from tests.engine.cluster.processes import Cluster
-from tests.engine.cluster.test_local_cluster import document, executed, statuses, without_times
+from tests.engine.cluster.test_local_cluster import document, executed, without_times
 from tests.engine.cluster.test_stored_runs import Elsewhere, can_hide
 from tests.engine.executors.agents import write_agent
 from tests.engine.runs.test_skill_evals import trigger_list

@@ -27,7 +27,7 @@ from tests.engine.cluster.ledgers import (
 )
 from tests.engine.executors.agents import write_agent
 from tests.engine.runs.test_shards import timeless
-from tests.engine.suites import present, task, write_prompts, write_suite
+from tests.engine.suites import present, statuses, task, write_prompts, write_suite
 from tests.patience import ON_A_BUSY_MACHINE, staying
 from tests.scripted_model import Answer
 from waza_engine.cluster import local_workers
@@ -67,10 +67,6 @@ def document(outcome: RunOutcome) -> Any:
     text = json.dumps(run_document(outcome))
     text = re.sub(r'("captured_at": |"workspace_dir": )"[^"]*"', r'\1""', text)
     return timeless(json.loads(text))
-
-
-def statuses(outcome: RunOutcome) -> dict[str, list[str]]:
-    return {task.id: [trial.status for trial in task.trials] for task in outcome.tasks}
 
 
 @pytest.mark.parametrize("suite", ["code-explainer", "inline-graders", "prompts-file"])

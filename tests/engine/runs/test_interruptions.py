@@ -112,7 +112,8 @@ def test_a_run_that_is_cancelled_in_the_pause_keeps_the_attempt_before_it(tmp_pa
         answered.set()
         raise ExecutorError("too many requests", transient=True)
 
-    cancel_when(lambda: answered.wait(60), cancellation)
+    # The pause begins after the answer, and lasts for half a second or more.
+    cancel_when(lambda: (answered.wait(60), time.sleep(0.2)), cancellation)
     path = write_suite(tmp_path, {"a": FOLLOW_UP}, config=config_with("max_attempts: 9"))
     started = time.monotonic()
     with pytest.raises(InterruptedTrialError) as raised:

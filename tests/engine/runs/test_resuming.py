@@ -12,7 +12,7 @@ import pytest
 from tests.command_line import engine
 from tests.conftest import StartModel
 from tests.engine.runs.test_interruptions import SAYS, cancelled_at, config
-from tests.engine.suites import present, replaced, task, write_prompts, write_suite
+from tests.engine.suites import present, replaced, statuses, task, write_prompts, write_suite
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, ScriptedModel, Tokens
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.reading.recordings import read_recording
@@ -68,10 +68,6 @@ def cancelled(path: Path, *, resume: bool = False) -> RunReport:
     cancellation = RunCancellation()
     cancellation.request()
     return prepare(RunSettings(path, resume=resume)).run(lambda _: None, cancellation)
-
-
-def statuses(outcome: RunOutcome) -> dict[str, list[str]]:
-    return {task.id: [trial.status for trial in task.trials] for task in outcome.tasks}
 
 
 def test_finished_trials_and_the_lost_one_are_not_asked_again_unless_it_is_requested(cut: Ledger) -> None:

@@ -41,11 +41,11 @@ def triggered(
     return tried_prompts(path, agent, cancellation, lines, workers=workers)
 
 
-def invoking(*prompts: str) -> Answer:
+def invoking(*prompts: str, skill: str = "writer") -> Answer:
     """Return an agent that invokes a skill for these prompts."""
 
     def answer(request: ExecutionRequest) -> ExecutionResponse:
-        skills = (SkillInvocation("writer"),) if request.prompt in prompts else ()
+        skills = (SkillInvocation(skill),) if request.prompt in prompts else ()
         return ExecutionResponse("said", skill_invocations=skills)
 
     return answer
@@ -61,6 +61,12 @@ def test_a_prompt_triggers_when_the_agent_invokes_the_skill(tmp_path: Path) -> N
     metrics = present(trigger_metrics(found))
     # One hit of weight 1, one miss of weight ½, one false alarm of weight 1.
     assert (metrics.precision, metrics.recall, metrics.accuracy) == (0.5, 0.6667, 0.4)
+
+
+def test_a_skill_of_a_plugin_and_a_command_are_the_skill(tmp_path: Path) -> None:
+    for name in ("docs:writer", "/writer"):
+        found = triggered(suite(tmp_path), Agent(invoking("Write a text", skill=name)))
+        assert [(one.did_trigger, one.skills) for one in found] == [(True, (name,)), (False, ()), (False, ())]
 
 
 def test_the_record_says_which_skill_came_first(tmp_path: Path) -> None:
