@@ -50,10 +50,20 @@ def faulty_run(suite: Path, *options: str, temporary: Path) -> FaultyRun:
     )
 
 
-def started(suite: Path, temporary: Path, *options: str, **how: Any) -> subprocess.Popen[bytes]:
+def started(
+    suite: Path,
+    temporary: Path,
+    *options: str,
+    stdout: int = subprocess.DEVNULL,
+    stderr: int | None = None,
+    start_new_session: bool = False,
+) -> subprocess.Popen[bytes]:
     """Start a run of a suite; its workspaces are made below ``temporary``."""
     command = [sys.executable, "-m", "waza_engine", "run", str(suite), *options]
-    return subprocess.Popen(command, env={**os.environ, "TMPDIR": str(temporary)}, **how)
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    return subprocess.Popen(
+        command, stdout=stdout, stderr=stderr, start_new_session=start_new_session, env=environment
+    )
 
 
 def run_on_a_full_disk(

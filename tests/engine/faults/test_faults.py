@@ -141,8 +141,8 @@ def test_runs_of_one_suite_at_the_same_time_keep_apart(tmp_path: Path, temporary
     code = "import os, time; time.sleep(0.3); print(os.environ['WAZA_WORKSPACE_DIR'])"
     tasks = {name: task(name, f"graders:\n{GREETS}{python_grader(code)}") for name in ("a", "b")}
     suite = write_suite(tmp_path / "suite", tasks)
-    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    processes = [started(suite, temporary, **piped) for _ in range(3)]
+    pipe = subprocess.PIPE
+    processes = [started(suite, temporary, stdout=pipe, stderr=pipe) for _ in range(3)]
     for process in processes:
         _, said = process.communicate(timeout=60)
         assert (process.returncode, said) == (0, b"")

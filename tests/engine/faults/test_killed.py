@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -68,8 +67,7 @@ def test_nothing_outlives_a_killed_engine(
     started = command(write_independent(tmp_path), mark, began)
     base_url = scripted_model("Hello").base_url
     suite = suite_with(place, tmp_path / "suite", started, base_url)
-    output: dict[str, Any] = {"stdout": subprocess.DEVNULL, "start_new_session": True}
-    process = engine_started(suite, tmp_path, "--format", "jsonl", **output)
+    process = engine_started(suite, tmp_path, "--format", "jsonl", start_new_session=True)
     wait_for(began)
     time.sleep(chance.uniform(0, 0.5))
     kill(victim, process)

@@ -47,8 +47,7 @@ def test_the_answer_of_an_agent_that_has_not_ended_is_kept(
     path = write_suite(tmp_path, {"a": task("a")}, graders=graders, config=CONFIG)
     write_agent(tmp_path, LINGERS, **{"x-waza": {"usage": {"output_tokens": "$.tokens"}}})
     results = tmp_path / ".waza" / "results"
-    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with started(path, tmp_path, "--format", "jsonl", **silent) as process:
+    with started(path, tmp_path, "--format", "jsonl", stderr=subprocess.DEVNULL) as process:
         until_written(results, "the answer", process)
         process.send_signal(number)
         process.wait(20 + ON_A_BUSY_MACHINE)
@@ -81,8 +80,7 @@ def until_written(results: Path, text: str, process: subprocess.Popen[bytes]) ->
 
 def killed_at(count: int, ledger: Ledger, *options: str) -> None:
     """Start a run of the suite in a process, and kill it when so many requests have come."""
-    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with started(ledger.path, ledger.path.parent, *options, **silent):
+    with started(ledger.path, ledger.path.parent, *options, stderr=subprocess.DEVNULL):
         ledger.model.wait_for_requests(count)
         (journal,) = (ledger.path.parent / ".waza" / "results").glob("*.partial.jsonl")
         psutil.Process(int(str(block_of(begun(journal) or {}, "process")["pid"]))).kill()
