@@ -257,7 +257,7 @@ def test_assertions_are_evaluated_by_tables_alone() -> None:
     forbidden = {"eval", "exec", "compile", "__import__", "getattr", "setattr", "delattr", "vars", "globals"}
     forbidden |= {"attrgetter", "methodcaller", "import_module", "literal_eval"}
     # The tables are filled from Python's types by names of their own; why a name is missing, a look tells.
-    allowed = {"values.py": {"vars"}}
+    allowed = {"operations.py": {"vars"}}
     found = {
         (path.name, name)
         for path in sorted((ENGINE / "assertions").glob("*.py"))
@@ -370,7 +370,7 @@ def test_each_start_of_an_engine_asks_for_trust() -> None:
     }
     assert starters == {
         ("engine/runs.py", "self._interpreter"),
-        ("engine/grader_types.py", "sys.executable"),
+        ("engine/plugin_types.py", "sys.executable"),
     }
 
 
@@ -520,8 +520,8 @@ SPEAKS_A_NETWORK = (
 
 
 CLIENTS = {
-    "waza_engine/executors/chat/wire.py": ["openai.AsyncOpenAI", "openai.DefaultAsyncHttpxClient"],
-    "waza_engine/mcp/client.py": [
+    "waza_engine/executors/chat/chat_requests.py": ["openai.AsyncOpenAI", "openai.DefaultAsyncHttpxClient"],
+    "waza_engine/mcp/mcp_client.py": [
         "sse_client",
         "create_mcp_http_client",
         "_http_client",
@@ -555,9 +555,11 @@ def test_what_peers_send_is_read_within_one_bound() -> None:
         source = (ROOT / file).read_text("utf-8")
         assert source.count("bounded_hooks(") == 1, file
     assert "http_client=" in next(
-        call for call in made["waza_engine/executors/chat/wire.py"] if "AsyncOpenAI" in call
+        call for call in made["waza_engine/executors/chat/chat_requests.py"] if "AsyncOpenAI" in call
     )
-    served = [call for call in made["waza_engine/mcp/client.py"] if call.startswith(("sse_", "streamable_"))]
+    served = [
+        call for call in made["waza_engine/mcp/mcp_client.py"] if call.startswith(("sse_", "streamable_"))
+    ]
     assert all("http_client=http" in call or "httpx_client_factory=factory" in call for call in served)
     elsewhere = [
         (file, call)
@@ -587,11 +589,11 @@ def test_the_output_of_a_program_is_read_in_pieces_with_a_bound() -> None:
 
 
 OPENS_WITHOUT_BOUNDARY = {
-    "waza_engine/schemas/documents.py": "writes the schemas of this project, where a person says",
+    "waza_engine/schemas/suite_schemas.py": "writes the schemas of this project, where a person says",
     "waza_engine/cluster/bundle.py": "the user's folder of bundles",
     "waza_engine/commands/cluster.py": "a new file that a person has named",
     "waza_engine/cluster/certificates.py": "a new folder that a person has named",
-    "waza_engine/cluster/versions.py": "data of the package",
+    "waza_engine/cluster/machine_versions.py": "data of the package",
     "waza_engine/pytest_plugin.py": "a file that pytest collects",
     "waza_engine/commands/coding_agents.py": "the documentation of this package",
     "waza_engine/convert/convert.py": "the eval file that a person has named, and its tasks",
@@ -599,7 +601,7 @@ OPENS_WITHOUT_BOUNDARY = {
     "waza_engine/commands/run_again.py": "a file that a person has named",
     "waza_engine/commands/github_output.py": "a file of the build server, and suite files that were loaded",
     "waza_engine/executors/mock.py": "the beginning of a file that the run has copied into the workspace",
-    "waza_engine/executors/registry.py": "the receipt of this program's own installation",
+    "waza_engine/executors/executor_types.py": "the receipt of this program's own installation",
     "waza_engine/harness/suite_grader.py": "standard input",
     "waza_engine/graders/judging/rubrics.py": "the real path of a rubric that was found inside",
     "waza_engine/spec/program_files.py": "the beginning of a program that is about to be started",
@@ -607,17 +609,17 @@ OPENS_WITHOUT_BOUNDARY = {
     "waza_engine/results/writing/store.py": "the user's state, a temporary folder, a path that was named",
     "waza_engine/results/writing/transcripts.py": "the folder of `--transcript-dir`",
     "waza_engine/runs/agent/setup.py": "a file that the run has copied into the workspace",
-    "waza_engine/runs/agent/workspace.py": "places that its own function has found inside",
-    "waza_engine/runs/loading/suite.py": "the eval file",
+    "waza_engine/runs/agent/trial_workspace.py": "places that its own function has found inside",
+    "waza_engine/runs/loading/suite_on_disk.py": "the eval file",
     "waza_engine/runs/passes/caching.py": "files that were found inside, and the cache that is to be cleared",
     "waza_engine/runs/passes/deciding_files.py": "files that were found inside",
-    "waza_engine/scaffold/files.py": "the suite file that a person has named",
-    "waza_engine/scaffold/suite.py": "the skill that a person has named",
+    "waza_engine/scaffold/file_changes.py": "the suite file that a person has named",
+    "waza_engine/scaffold/suite_from_skill.py": "the skill that a person has named",
     "waza_engine/spec/loading.py": "the eval file",
     "waza_engine/spec/reading/grader_packages.py": "the user's cache of packages, where links are refused",
     "waza_engine/spec/reading/yaml_reader.py": "the eval file",
     "waza_engine/harness/agent.py": "an adapter and a folder that a person has named",
-    "waza_engine/harness/grading.py": "a grader that a person has named",
+    "waza_engine/harness/row_grading.py": "a grader that a person has named",
     "waza_engine/harness/journal.py": "an output that a person has named, and its journal",
     "waza_engine/harness/rows.py": "rows that a person has named",
     "waza_engine/lab/mutations.py": "a new temporary folder",
@@ -641,12 +643,12 @@ _OPENERS = {
 LISTS_OR_MAKES = {
     "waza_engine/cluster/bundle.py": "the user's folder of bundles",
     "waza_engine/cluster/certificates.py": "a new folder that a person has named",
-    "waza_engine/cluster/versions.py": "data of the package",
+    "waza_engine/cluster/machine_versions.py": "data of the package",
     "waza_engine/results/reading/run_store_entries.py": "the folder of a run; links are refused",
-    "waza_engine/graders/matching/globs.py": "the workspace; links are not followed",
-    "waza_engine/commands/records.py": "the folder that a person has named",
+    "waza_engine/graders/matching/workspace_globs.py": "the workspace; links are not followed",
+    "waza_engine/commands/result_arguments.py": "the folder that a person has named",
     "waza_engine/commands/run_again.py": "the folder of a suite, without its links: times and sizes",
-    "waza_engine/executors/adapter/command_line.py": "the workspace; links are copied as links",
+    "waza_engine/executors/adapter/agent_command.py": "the workspace; links are copied as links",
     "waza_engine/executors/chat/workspace_tools.py": "the workspace, where its function found it",
     "waza_engine/executors/command.py": "the workspace",
     "waza_engine/executors/command_shim.py": "a temporary folder of the run",
@@ -661,16 +663,16 @@ LISTS_OR_MAKES = {
     "waza_engine/results/reading/owners.py": "the folder of a suite itself",
     "waza_engine/results/writing/store.py": "a named copy, results found inside, workspaces of the engine",
     "waza_engine/runs/agent/command_mocks.py": "a temporary folder of the run",
-    "waza_engine/runs/agent/skills.py": "a folder of skills that was found inside",
-    "waza_engine/runs/agent/workspace.py": "the workspace, and fixtures without their links",
+    "waza_engine/runs/agent/agent_skills.py": "a folder of skills that was found inside",
+    "waza_engine/runs/agent/trial_workspace.py": "the workspace, and fixtures without their links",
     "waza_engine/runs/loading/discovery.py": "below a folder that a person has named, no link followed",
     "waza_engine/runs/passes/caching.py": "the cache, which is no link and holds nothing else",
     "waza_engine/runs/passes/deciding_files.py": "folders that were found inside, links asked one by one",
     "waza_engine/scaffold/recorded_task.py": "the file that it has made",
     "waza_engine/scaffold/task.py": "the suite that a person has named",
-    "waza_engine/schemas/documents.py": "the schemas of this project",
+    "waza_engine/schemas/suite_schemas.py": "the schemas of this project",
     "waza_engine/spec/reading/grader_packages.py": "the user's cache of packages, where links are refused",
-    "waza_engine/spec/reading/suite_files.py": "a folder of which its caller has asked the boundary",
+    "waza_engine/spec/reading/suite_reader.py": "a folder of which its caller has asked the boundary",
     "waza_engine/spec/reading/task_globs.py": "where nobody hands it another way to list",
     "waza_engine/spec/skill_file.py": "a folder of which its caller has asked the boundary",
     "waza_engine/lab/mutations.py": "a new temporary folder",

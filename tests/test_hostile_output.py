@@ -11,7 +11,7 @@ import pytest
 
 from tests.engine.cli.terminal import shown_on_terminal
 from tests.hostile_text import HOSTILE, HOSTILE_LINE, hidden_in, replaced
-from waza_engine.commands.options import ReportKind
+from waza_engine.commands.shared_options import ReportKind
 from waza_engine.spec.reading.yaml_reader import parse_yaml
 
 # Several commands in one process, each as from a shell: their outputs end in a NUL.

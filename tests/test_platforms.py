@@ -26,7 +26,7 @@ from waza_engine.processes import supervisor, trees, workers
 from waza_engine.runs.agent import command_mocks
 from waza_engine.spec import program_files
 from waza_engine.spec.reading import task_globs
-from waza_language_server.embedded.glob import globs as colours
+from waza_language_server.embedded.glob import task_glob_features as colours
 from waza_language_server.engine import process
 from waza_language_server.features.completion import values
 from waza_language_server.project import boundaries, uris

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack
 
-from waza_engine.commands.records import record_of
 from waza_engine.commands.regraded import conclusion_of, graded
-from waza_engine.executors.base import ignore
+from waza_engine.commands.result_arguments import record_of
+from waza_engine.executors.executor import ignore
 from waza_engine.processes.programs import run_bounded
 from waza_engine.results.conclusion import Conclusion, RunVerdict, conclude
 from waza_engine.results.reading.recordings import RecordingError
@@ -25,8 +25,8 @@ from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.budget import Meter
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.discovery import eval_file_of
-from waza_engine.runs.loading.suite import Suite, SuiteError
-from waza_engine.runs.loading.suite import load_suite as load_eval_file
+from waza_engine.runs.loading.suite_on_disk import Suite, SuiteError
+from waza_engine.runs.loading.suite_on_disk import load_suite as load_eval_file
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites

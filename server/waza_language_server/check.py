@@ -14,7 +14,7 @@ from waza_engine.boundary import repository_around
 from waza_engine.files import FileError
 from waza_engine.frozen import frozen
 from waza_engine.spec.foreign_evals import foreign_eval_in, may_be_evals
-from waza_engine.spec.harness_rows import ROW_SUFFIXES
+from waza_engine.spec.harness_files import ROW_SUFFIXES
 from waza_engine.spec.reading.searched_folders import is_environment, is_searched
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.failures import RuleFailure, failures_noted
@@ -118,7 +118,7 @@ def diagnose_with_plug_ins(document: Document, workspace: Workspace) -> tuple[Se
     problems = diagnose(document, workspace)
     if document.kind in VALLY_KINDS or not any(each.code == "unknown-grader-type" for each in problems):
         return problems, workspace
-    from waza_language_server.engine.grader_types import installed_types
+    from waza_language_server.engine.plugin_types import installed_types
 
     catalog = workspace.catalog.with_types(installed_types())
     if catalog is workspace.catalog:

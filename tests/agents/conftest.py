@@ -12,8 +12,8 @@ import pytest
 
 from tests.agents.copilot import cache_folder, installed_copilot
 from tests.scripted_model import ModelRequest, Reply, ScriptedModel
-from waza_engine.executors.base import ExecutorSettings
 from waza_engine.executors.copilot_sdk import CopilotExecutor
+from waza_engine.executors.executor import ExecutorSettings
 from waza_engine.spec.eval_config import EvalConfig
 
 StartAgent = Callable[..., CopilotExecutor]

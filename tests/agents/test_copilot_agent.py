@@ -19,8 +19,8 @@ from tests.agents.conftest import SharedAgent, StartAgent
 from tests.conftest import StartModel
 from tests.patience import ON_A_BUSY_MACHINE, ends, staying
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, Status, Tokens, call
-from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.executors.copilot_sdk import CopilotExecutor
+from waza_engine.executors.executor import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.graders.judge import AgentTool
 from waza_engine.masking import masked
 from waza_engine.runs.limits.cancellation import RunCancellation
@@ -318,7 +318,7 @@ def test_cancelling_ends_everything_within_two_seconds(
 ENGINE = """
 import sys
 from pathlib import Path
-from waza_engine.executors.base import ExecutionRequest, ExecutorSettings
+from waza_engine.executors.executor import ExecutionRequest, ExecutorSettings
 from waza_engine.executors.copilot_sdk import CopilotExecutor
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.spec.eval_config import EvalConfig

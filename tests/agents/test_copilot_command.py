@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.scripted_model import ScriptedModel, call
-from waza_engine.executors.base import ExecutionRequest, ExecutorSettings
 from waza_engine.executors.command import CommandExecutor
+from waza_engine.executors.executor import ExecutionRequest, ExecutorSettings
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.spec.eval_config import EvalConfig
 from waza_engine.vocabulary import SkillInvocation

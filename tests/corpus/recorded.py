@@ -12,7 +12,7 @@ from unittest.mock import patch
 from tests.engine.runs.recorded_runs import records, rewritten
 from tests.shared_corpus import writable_suites
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites

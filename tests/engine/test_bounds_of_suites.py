@@ -17,10 +17,10 @@ from waza_engine.results.reading.history import history_of
 from waza_engine.results.reviews import Review, ReviewKey, add_review, review_file
 from waza_engine.results.writing.store import ResultsError
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
-from waza_engine.scaffold.files import ScaffoldError, write_files
+from waza_engine.scaffold.file_changes import ScaffoldError, write_files
 from waza_engine.spec.problems import SuiteFileError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="makes links")

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import pytest
 
-from waza_engine.executors.base import ExecutionRequest
+from waza_engine.executors.executor import ExecutionRequest
 from waza_engine.runs.events.stream import EventKind
 
 ROOT = Path(__file__).resolve().parents[2]

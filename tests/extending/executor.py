@@ -7,8 +7,8 @@ ECHO = Addition(
         "waza_engine/executors/loud_echo.py": '''\
 """The executor ``loud-echo``: it answers with the prompt in capital letters."""
 
-from waza_engine.executors.base import Cancellation, ExecutionRequest, ExecutionResponse, ExecutorSettings
-from waza_engine.executors.registry import register
+from waza_engine.executors.executor import Cancellation, ExecutionRequest, ExecutionResponse, ExecutorSettings
+from waza_engine.executors.executor_types import register
 
 
 @register

@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from waza_language_server.features.linked_names import linked_names as feature
-from waza_language_server.protocol.convert import Converter
+from waza_language_server.protocol.lsp_conversion import Converter
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document

@@ -18,7 +18,7 @@ def one_line_report(document: Block) -> str:
     },
     lines=(
         Lines(
-            "waza_engine/commands/options.py",
+            "waza_engine/commands/shared_options.py",
             '    MARKDOWN = "markdown", "Markdown for a pull request"',
             '    ONE_LINE = "one-line", "one line for a chat"\n',
         ),

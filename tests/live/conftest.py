@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from waza_engine.lab.live.session import LiveSession
+from waza_engine.lab.live.live_session import LiveSession
 from waza_engine.lab.live.work import LiveRequest
 
 

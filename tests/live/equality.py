@@ -23,10 +23,10 @@ from tests.live.suite_edits import SuiteEdits
 from waza_engine.commands.live import verdicts_document
 from waza_engine.commands.regraded import answer, graded
 from waza_engine.graders.registry import BUILT_IN_TYPES
-from waza_engine.lab.live.session import LiveSession
+from waza_engine.lab.live.live_session import LiveSession
 from waza_engine.lab.live.work import LiveRequest, LiveVerdicts
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.spec.problems import SuiteFileError

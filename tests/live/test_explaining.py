@@ -10,8 +10,8 @@ import pytest
 from tests.engine.serve.client import Engine
 from tests.live.bed import recorded_bed
 from tests.patience import ON_A_BUSY_MACHINE
-from waza_engine.lab.live.rules import explained
-from waza_engine.lab.live.session import LiveSession
+from waza_engine.lab.live.live_session import LiveSession
+from waza_engine.lab.live.recorded_rules import explained
 from waza_engine.lab.live.work import LiveRequest
 
 pytestmark = pytest.mark.check

@@ -9,8 +9,8 @@ import pytest
 
 from tests.live.bed import TASK, passes_by_task, recorded_bed
 from waza_engine.commands.live import LiveSessions
-from waza_engine.lab.live.rules import read_trial
-from waza_engine.lab.live.session import LiveSession
+from waza_engine.lab.live.live_session import LiveSession
+from waza_engine.lab.live.recorded_rules import read_trial
 from waza_engine.lab.live.work import LiveRequest
 from waza_engine.lab.new_graders import NewGrader, new_graders
 from waza_engine.masking import read_environment

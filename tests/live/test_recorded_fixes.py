@@ -11,13 +11,13 @@ import pytest
 from tests.live.bed import passes_by_task, recorded_bed
 from tests.live.edits import entry
 from waza_engine.commands.live import fix_document
-from waza_engine.lab.live.rules import recorded_fixes
-from waza_engine.lab.live.session import LiveSession
+from waza_engine.lab.live.live_session import LiveSession
+from waza_engine.lab.live.recorded_rules import recorded_fixes
 from waza_engine.lab.live.work import LiveRequest
 from waza_language_server.features.actions.recorded_fixes import file_fix, title_of
 from waza_language_server.features.actions.recorded_fixes import recorded_fixes as as_actions
 from waza_language_server.project.document import Document
-from waza_language_server.project.rules import Rule, rule_under
+from waza_language_server.project.graded_rule import Rule, rule_under
 from waza_language_server.project.uris import uri_of
 from waza_language_server.syntax.tried_edits import apply
 

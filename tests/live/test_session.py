@@ -15,7 +15,7 @@ import pytest
 from tests.engine.serve.client import Engine
 from tests.live.bed import recorded_bed
 from tests.patience import ON_A_BUSY_MACHINE
-from waza_engine.lab.live.session import LiveSession
+from waza_engine.lab.live.live_session import LiveSession
 from waza_engine.lab.live.work import LiveRequest, LiveVerdicts
 
 pytestmark = pytest.mark.check

@@ -7,8 +7,8 @@ import pytest
 
 from tests.engine.serve.client import Engine
 from tests.live.bed import recorded_bed
-from waza_engine.lab.live.rules import read_trial
-from waza_engine.lab.live.session import LiveSession
+from waza_engine.lab.live.live_session import LiveSession
+from waza_engine.lab.live.recorded_rules import read_trial
 from waza_engine.lab.live.work import LiveRequest, LiveTrial
 from waza_engine.results.reports.result_page import TrialPage, trial_page
 
@@ -128,7 +128,7 @@ def test_nothing_is_told_while_a_newer_edit_waits(
     def edited_meanwhile(trial: LiveTrial) -> None:
         session.take({suite[0]: suite[0].read_text("utf-8")})
 
-    monkeypatch.setattr("waza_engine.lab.live.rules.verdict_of", edited_meanwhile)
+    monkeypatch.setattr("waza_engine.lab.live.recorded_rules.verdict_of", edited_meanwhile)
     assert read_trial(session, "t0", 1) is None
 
 

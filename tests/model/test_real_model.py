@@ -21,7 +21,7 @@ from tests.conftest import StartModel
 from tests.engine.executors.talking import ask, kinds, openai_executor
 from tests.patience import ON_A_BUSY_MACHINE
 from tests.scripted_model import Answer, Call, ModelRequest, Tokens
-from waza_engine.executors.base import ExecutorError
+from waza_engine.executors.executor import ExecutorError
 from waza_engine.graders.judge import AgentTool
 from waza_engine.processes.programs import NEW_GROUP_FLAGS
 from waza_engine.processes.trees import kill_tree

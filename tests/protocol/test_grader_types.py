@@ -12,7 +12,7 @@ from tests.engine.graders.custom_package import ROOT, install_example
 from tests.patience import has_ended
 from tests.protocol.editor import Editor, editing, write_suite
 from tests.protocol.workspace import opened
-from waza_language_server.engine.grader_types import installed_types
+from waza_language_server.engine.plugin_types import installed_types
 
 pytestmark = pytest.mark.check
 

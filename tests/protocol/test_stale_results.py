@@ -12,7 +12,7 @@ from pygls.exceptions import JsonRpcException
 
 from tests.engine.suites import recorded, run
 from tests.protocol.editor import Editor, editing, write_suite
-from waza_engine.results.places import JOURNAL_SUFFIX
+from waza_engine.results.result_file_names import JOURNAL_SUFFIX
 
 pytestmark = [pytest.mark.check, pytest.mark.asyncio(loop_scope="module")]
 

@@ -13,7 +13,7 @@ from lsprotocol import types
 from tests.engine.suites import recorded
 from tests.protocol.editor import Editor, is_told_to_ask_again, write_suite
 from tests.protocol.workspace import opened
-from waza_engine.results.places import JOURNAL_SUFFIX
+from waza_engine.results.result_file_names import JOURNAL_SUFFIX
 
 pytestmark = pytest.mark.check
 

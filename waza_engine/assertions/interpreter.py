@@ -1,10 +1,10 @@
 """Evaluate expressions: a syntax tree becomes functions over frames, one method for each kind of node.
 
-A frame is a list: the frame around it, then the variables of its scope (``syntax.py``). The outermost frame
-holds the context and the names that the evaluation shares.
+A frame is a list: the frame around it, then the variables of its scope (``assertion_syntax.py``). The
+outermost frame holds the context and the names that the evaluation shares.
 
 Architecture invariant: there is no ``eval``, no ``compile``, and no default for a kind of node. The
-operations of values are in ``values.py`` alone.
+operations of values are in ``operations.py`` alone.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import ast
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any
 
-from waza_engine.assertions import values
-from waza_engine.assertions.syntax import Comprehension, Scope, parameters_of
+from waza_engine.assertions import operations
+from waza_engine.assertions.assertion_syntax import Comprehension, Scope, parameters_of
 
 UNBOUND: Any = object()
 """The content of a variable that has no value yet."""
@@ -269,17 +269,17 @@ class _Builder:
         return disjunction
 
     def _sign(self, node: ast.UnaryOp, scope: Scope) -> Evaluate:
-        operand, sign = self.build(node.operand, scope), values.SIGNS[type(node.op).__name__]
+        operand, sign = self.build(node.operand, scope), operations.SIGNS[type(node.op).__name__]
         return lambda frame: sign(operand(frame))
 
     def _operation(self, node: ast.BinOp, scope: Scope) -> Evaluate:
         left, right = self.build(node.left, scope), self.build(node.right, scope)
-        operate = values.OPERATORS[type(node.op).__name__]
+        operate = operations.OPERATORS[type(node.op).__name__]
         return lambda frame: operate(left(frame), right(frame))
 
     def _comparison(self, node: ast.Compare, scope: Scope) -> Evaluate:
         left = self.build(node.left, scope)
-        compares = [values.COMPARISONS[type(each).__name__] for each in node.ops]
+        compares = [operations.COMPARISONS[type(each).__name__] for each in node.ops]
         rights = self._all(node.comparators, scope)
         if len(rights) == 1:
             compare, right = compares[0], rights[0]
@@ -348,15 +348,15 @@ class _Builder:
                     found[at] = value(frame)
                     continue
                 other = value(frame)
-                if values.exact_type(other) is not dict:
-                    raise TypeError(f"'{values.exact_type(other).__name__}' object is not a mapping")
+                if operations.exact_type(other) is not dict:
+                    raise TypeError(f"'{operations.exact_type(other).__name__}' object is not a mapping")
                 found.update(other)
             return found
 
         return mapping
 
     def _item(self, node: ast.Subscript, scope: Scope) -> Evaluate:
-        value, index, item = self.build(node.value, scope), self.build(node.slice, scope), values.item
+        value, index, item = self.build(node.value, scope), self.build(node.slice, scope), operations.item
         return lambda frame: item(value(frame), index(frame))
 
     def _slice(self, node: ast.Slice, scope: Scope) -> Evaluate:
@@ -368,7 +368,7 @@ class _Builder:
     # Attributes and calls
 
     def _attribute(self, node: ast.Attribute, scope: Scope) -> Evaluate:
-        value, name, attribute = self.build(node.value, scope), node.attr, values.attribute
+        value, name, attribute = self.build(node.value, scope), node.attr, operations.attribute
         return lambda frame: attribute(value(frame), name)
 
     def _call(self, node: ast.Call, scope: Scope) -> Evaluate:
@@ -376,7 +376,7 @@ class _Builder:
         keywords = self._keywords(node, scope)
         plain = None if any(isinstance(each, ast.Starred) for each in node.args) else len(node.args)
         if isinstance(node.func, ast.Attribute):
-            value, name, method = self.build(node.func.value, scope), node.func.attr, values.method
+            value, name, method = self.build(node.func.value, scope), node.func.attr, operations.method
             if keywords is None and plain == 0:
 
                 def called_alone(frame: Frame) -> Any:
@@ -406,7 +406,7 @@ class _Builder:
                 return function(owner, *args(frame), **keywords(frame))
 
             return called_with_keywords
-        function, call = self.build(node.func, scope), values.call
+        function, call = self.build(node.func, scope), operations.call
         if keywords is None:
             return lambda frame: call(function(frame), *args(frame))
         return lambda frame: call(function(frame), *args(frame), **keywords(frame))
@@ -423,7 +423,7 @@ class _Builder:
                 if name is not None:
                     _add_keyword(found, name, value)
                     continue
-                kind = values.exact_type(value)
+                kind = operations.exact_type(value)
                 if kind is not dict:
                     raise TypeError(f"argument after ** must be a mapping, not {kind.__name__}")
                 for key, each in value.items():

@@ -1,6 +1,6 @@
 """The names that an assertion may use, and the members of their types; nothing else exists for it.
 
-Light: the language server imports it too. ``values.py`` implements each function and member.
+Light: the language server imports it too. ``operations.py`` implements each function and member.
 """
 
 from __future__ import annotations

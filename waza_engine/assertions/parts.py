@@ -11,8 +11,8 @@ import reprlib
 import types
 from typing import Any, cast
 
+from waza_engine.assertions.assertion_syntax import check_expression, parse_expression
 from waza_engine.assertions.interpreter import Expression
-from waza_engine.assertions.syntax import check_expression, parse_expression
 
 VALUE_CHARACTERS = 120
 MOST_VALUES = 20

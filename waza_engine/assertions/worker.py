@@ -29,11 +29,11 @@ from typing import Any, BinaryIO
 
 # Isolated, a script does not find the package that it belongs to.
 sys.path.append(__file__.rsplit(os.sep, 3)[0])
+from waza_engine.assertions.assertion_syntax import RefusedSyntaxError, check_expression, parse_expression
 from waza_engine.assertions.interpreter import Expression
 from waza_engine.assertions.names import RefusedError, is_refused_attribute
+from waza_engine.assertions.operations import MemoryLimit, load_encodings, names_for_assertions
 from waza_engine.assertions.parts import Parts, is_repeatable
-from waza_engine.assertions.syntax import RefusedSyntaxError, check_expression, parse_expression
-from waza_engine.assertions.values import MemoryLimit, load_encodings, names_for_assertions
 
 sys.path.pop()
 

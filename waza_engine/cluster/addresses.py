@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 
 MOST_LOCAL_WORKERS = 64
 _SCHEDULER = "the address of a scheduler, such as `tls://host:8786`"

@@ -27,16 +27,16 @@ from waza_engine.masking import masked
 from waza_engine.processes.git import PLAIN, GitError, git
 from waza_engine.results.inputs import digest_of
 from waza_engine.results.json_values import Block, Json, block_of, given, object_in, text_of
-from waza_engine.results.places import workspace_prefix
-from waza_engine.runs.agent.workspace import fixture_directory
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.results.result_file_names import workspace_prefix
+from waza_engine.runs.agent.trial_workspace import fixture_directory
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.passes.deciding_files import DecidingFiles, files_at
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.context import RunContext
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.triggers import trigger_file
 from waza_engine.spec.loading import find_project_config
-from waza_engine.spec.reading.suite_files import DISK
+from waza_engine.spec.reading.suite_reader import DISK
 from waza_engine.terminal import json_text
 from waza_engine.user_state import state_folder
 

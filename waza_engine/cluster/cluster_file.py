@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from waza_engine.cluster.addresses import checked_address
 from waza_engine.later_patterns import compiled_later
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.yaml_reader import read_yaml
 

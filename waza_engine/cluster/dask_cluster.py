@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
 
 from distributed import Client, Future, LocalCluster
 
-from waza_engine.cluster.active_runs import end_pass, end_run, reach_limit, why_not_read
 from waza_engine.cluster.addresses import ClusterAddress
 from waza_engine.cluster.certificates import make_certificates, security_of
 from waza_engine.cluster.cluster_file import read_cluster_file, start_cluster
 from waza_engine.cluster.dask_processes import execute_in_dask, offer_slots
 from waza_engine.cluster.dask_settings import BackgroundErrors, apply_settings
 from waza_engine.cluster.local_workers import SLOTS, LocalWorkers
+from waza_engine.cluster.machine_versions import difference, hello, machine, resource_of
 from waza_engine.cluster.run_store import FolderRunStore, RunStore
 from waza_engine.cluster.shared_run_stores import SharedRunStores
-from waza_engine.cluster.versions import difference, hello, machine, resource_of
+from waza_engine.cluster.worker_runs import end_pass, end_run, reach_limit, why_not_read
 from waza_engine.counting import counted
 from waza_engine.results.json_values import Json
-from waza_engine.results.places import workspace_prefix
 from waza_engine.results.reading.run_store_entries import LEASE_SECONDS
+from waza_engine.results.result_file_names import workspace_prefix
 from waza_engine.runs.limits.cancellation import RunCancellation, TooSlowError, call_bounded
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 
 if TYPE_CHECKING:
     from distributed.security import Security

@@ -15,13 +15,13 @@ from urllib.parse import urlsplit
 import dask.config
 from distributed import Scheduler, Worker, get_worker
 
-from waza_engine.cluster.active_runs import WORKER, close_runs
 from waza_engine.cluster.certificates import security_of
 from waza_engine.cluster.dask_settings import apply_settings
+from waza_engine.cluster.machine_versions import hello, resource_of
 from waza_engine.cluster.steps import execute_step
-from waza_engine.cluster.versions import hello, resource_of
+from waza_engine.cluster.worker_runs import WORKER, close_runs
 from waza_engine.results.json_values import Block, Json
-from waza_engine.results.places import workspace_prefix
+from waza_engine.results.result_file_names import workspace_prefix
 from waza_engine.terminal import complain, say
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
-from waza_engine.executors.base import Executor, ExecutorSettings
-from waza_engine.executors.registry import create_executor
+from waza_engine.executors.executor import Executor, ExecutorSettings
+from waza_engine.executors.executor_types import create_executor
 from waza_engine.graders.matching.patterns import current_workers, pattern_workers
 from waza_engine.masking import read_environment
 from waza_engine.processes.scope import ProcessScope, current_scope
@@ -24,7 +24,7 @@ from waza_engine.runs.grading.grader_cache import GraderCache
 from waza_engine.runs.grading.judging import judge_executor
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
 from waza_engine.runs.limits.cancellation import RunCancellation, all_at_once
-from waza_engine.runs.loading.suite import SuiteError, load_suite
+from waza_engine.runs.loading.suite_on_disk import SuiteError, load_suite
 from waza_engine.runs.passes.suite_pass import pass_without_skills
 from waza_engine.runs.settings.options import given_settings, project_config, with_options, without_skills
 from waza_engine.runs.settings.table import Budget, RunSettings

@@ -26,7 +26,7 @@ from waza_engine.masking import masked
 from waza_engine.results.json_values import Block, Json, object_in, plain, text_of
 from waza_engine.results.reading.journals import goes_on
 from waza_engine.results.reading.run_store_entries import LEASE_SECONDS
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.terminal import json_text
 
 SCHEMES = ("s3", "gs", "az", "file")

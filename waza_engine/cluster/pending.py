@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from waza_engine.cluster.steps import Step, entry_of
-from waza_engine.results.codec.runs import trigger_of
+from waza_engine.results.codec.run_documents import trigger_of
 from waza_engine.results.codec.trials import arrived_answer_of, trial_document, trial_of, with_answers
 from waza_engine.results.json_values import Block, Json, block_of, text_of, texts_of
 from waza_engine.results.record import ArrivedAnswer, TrialOutcome, TriggerOutcome

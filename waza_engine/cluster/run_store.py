@@ -17,8 +17,8 @@ from pathlib import Path
 from waza_engine import files
 from waza_engine.boundary import Boundary, FileError
 from waza_engine.results.json_values import Block, Json, object_in, plain, text_of
-from waza_engine.results.places import LONGEST_BYTES
 from waza_engine.results.reading.run_store_entries import LEASE_SECONDS, is_over, run_store_clock
+from waza_engine.results.result_file_names import LONGEST_BYTES
 from waza_engine.terminal import json_text
 
 

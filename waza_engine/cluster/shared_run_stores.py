@@ -15,9 +15,9 @@ from waza_engine.boundary import suite_boundary
 from waza_engine.cluster.bundle import content_name, make_bundle, manifest_name
 from waza_engine.cluster.object_run_store import ObjectRunStore
 from waza_engine.cluster.run_store import FolderRunStore, RunStore
-from waza_engine.results.places import run_store_directory
 from waza_engine.results.reading.run_store_entries import write_note
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.results.result_file_names import run_store_directory
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.trials.context import RunContext
 from waza_engine.runs.trials.selection import SelectedTask
 

@@ -13,18 +13,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from waza_engine.cluster.active_runs import WORKER, ActiveRun, LeaseLostError, active_run
 from waza_engine.cluster.host import Host, Request
 from waza_engine.cluster.run_store import RunStore
-from waza_engine.executors.base import ExecutorError
+from waza_engine.cluster.worker_runs import WORKER, ActiveRun, LeaseLostError, active_run
+from waza_engine.executors.executor import ExecutorError
 from waza_engine.masking import masked
-from waza_engine.results.codec.runs import trigger_document
+from waza_engine.results.codec.run_documents import trigger_document
 from waza_engine.results.codec.trials import answer_document, cost_document, cost_of, trial_document
 from waza_engine.results.json_values import Block, Json, block_of, given, text_of, whole
 from waza_engine.results.record import ArrivedAnswer, TrialOutcome
 from waza_engine.runs.limits.budget import Meter
 from waza_engine.runs.limits.cancellation import CancelledRunError
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.settings.table import Budget
 from waza_engine.runs.trials.attempts import InterruptedTrialError
 from waza_engine.runs.trials.context import TrialRequest, request_from, trigger_request_from

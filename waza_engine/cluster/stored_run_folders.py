@@ -9,7 +9,7 @@ from waza_engine.boundary import Boundary
 from waza_engine.cluster.object_run_store import ObjectRunStore
 from waza_engine.files import write_atomically
 from waza_engine.results.reading.run_store_entries import is_held, note_in, remove_note, run_store_clock
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 
 
 def fetch_run_store(folder: Path, store: str, within: Boundary) -> None:

@@ -15,7 +15,8 @@ import typer
 
 from waza_engine.commands.harness import harness
 from waza_engine.commands.new import new
-from waza_engine.commands.options import (
+from waza_engine.commands.record_commands import record_commands
+from waza_engine.commands.shared_options import (
     AsJson,
     FailUnder,
     Graders,
@@ -32,7 +33,6 @@ from waza_engine.commands.options import (
     suites_argument,
     with_run_settings,
 )
-from waza_engine.commands.record_commands import record_commands
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.spec.limits import MOST_WORKERS
 from waza_engine.terminal import complain, say, say_json
@@ -461,7 +461,7 @@ def mcp(
     """
     from importlib.util import find_spec
 
-    from waza_engine.executors.registry import installing, missing_packages
+    from waza_engine.executors.executor_types import installing, missing_packages
 
     if find_spec("mcp") is None:
         complain(f"`waza-engine mcp` needs more packages: {installing(missing_packages())}")
@@ -510,7 +510,7 @@ def schema(
 
     Exit code 0: written. 2: they cannot be written.
     """
-    from waza_engine.schemas.documents import schemas, write_schemas
+    from waza_engine.schemas.suite_schemas import schemas, write_schemas
 
     if out is None:
         say_json(schemas(custom=custom))

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any, cast
 
 from waza_engine.commands.printer import Printer
-from waza_engine.commands.records import record_of
-from waza_engine.results.codec.runs import commit_in
+from waza_engine.commands.result_arguments import record_of
+from waza_engine.results.codec.run_documents import commit_in
 from waza_engine.results.json_values import plain
-from waza_engine.results.places import results_directory
 from waza_engine.results.reading.history import history_of
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
 from waza_engine.results.reports.bisect import bisection
+from waza_engine.results.result_file_names import results_directory
 from waza_engine.runs.loading.discovery import eval_file_of
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.terminal import complain, say_json
 from waza_engine.vocabulary import grader_label
 

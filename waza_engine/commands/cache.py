@@ -8,7 +8,7 @@ from pathlib import Path
 
 from waza_engine.counting import counted
 from waza_engine.runs.loading.discovery import eval_files
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.passes.caching import CacheError, clear_cache, configured_directory
 from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError

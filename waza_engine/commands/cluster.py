@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from waza_engine.boundary import suite_boundary
 from waza_engine.counting import counted
-from waza_engine.executors.registry import installing, missing_packages
+from waza_engine.executors.executor_types import installing, missing_packages
 from waza_engine.files import create_file
 from waza_engine.results.conclusion import NOT_RUN
 from waza_engine.results.writing.store import stored_run_folders
 from waza_engine.runs.limits.cancellation import call_bounded
 from waza_engine.runs.loading.discovery import eval_files_of
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.trials.backend import BackendFactory, ThreadBackend, TrialBackend
 from waza_engine.terminal import complain, say
 

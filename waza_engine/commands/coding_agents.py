@@ -23,7 +23,7 @@ from waza_engine.boundary import is_foreign
 from waza_engine.files import read_text
 from waza_engine.processes.programs import run_bounded
 from waza_engine.processes.scope import ProcessScope, current_scope
-from waza_engine.results.codec.runs import run_of
+from waza_engine.results.codec.run_documents import run_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.conclusion_descriptions import TASKS
 from waza_engine.results.task_conclusion import TaskConclusion

@@ -11,11 +11,11 @@ from rich import box
 from rich.table import Table
 
 from waza_engine.commands.printer import Part, Printer
-from waza_engine.commands.records import record_of
+from waza_engine.commands.result_arguments import record_of
 from waza_engine.counting import counted
 from waza_engine.graders.registry import known_type
 from waza_engine.number_formats import format_score, format_share, is_finite
-from waza_engine.results.codec.runs import run_of
+from waza_engine.results.codec.run_documents import run_of
 from waza_engine.results.conclusion import Conclusion, chosen_parts, conclude, trigger_verdict
 from waza_engine.results.json_values import Json, block_of, plain
 from waza_engine.results.reading.recordings import RecordedTask, Recording, RecordingError, read_recording

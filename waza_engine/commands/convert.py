@@ -9,7 +9,7 @@ from waza_engine.commands.printer import Part, Printer
 from waza_engine.convert.conversion import ConversionError
 from waza_engine.convert.convert import changes_since, convert, write_conversion
 from waza_engine.counting import counted
-from waza_engine.scaffold.files import ScaffoldError
+from waza_engine.scaffold.file_changes import ScaffoldError
 from waza_engine.terminal import complain, say_json
 from waza_engine.vocabulary import Target
 

@@ -16,12 +16,12 @@ from waza_engine.counting import counted
 from waza_engine.early_interruption import INTERRUPTED
 from waza_engine.number_formats import format_score
 from waza_engine.results.conclusion import EXIT_CODES, WORST_LAST, conclude
-from waza_engine.results.places import file_segment
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.reports.descriptions import dollars
+from waza_engine.results.result_file_names import file_segment
 from waza_engine.results.writing.store import ResultsError
 from waza_engine.runs.loading.discovery import eval_files_of, suites_in
-from waza_engine.runs.loading.suite import NothingAffectedError, SuiteError
+from waza_engine.runs.loading.suite_on_disk import NothingAffectedError, SuiteError
 from waza_engine.runs.run import RunReport
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.terminal import complain, json_text, say_document

@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 
 from waza_engine.commands.each_suite import Ended, for_each, selected_paths
-from waza_engine.commands.options import GateFormat
 from waza_engine.commands.printer import Printer
-from waza_engine.commands.records import record_of
+from waza_engine.commands.result_arguments import record_of
+from waza_engine.commands.shared_options import GateFormat
 from waza_engine.counting import counted
 from waza_engine.number_formats import format_share
 from waza_engine.results.json_values import Json, plain
@@ -27,7 +27,7 @@ from waza_engine.results.reports.gate import (
     gate_markdown,
 )
 from waza_engine.results.reports.github import SourceLocation, annotation
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.terminal import complain, say_document, say_json, say_lines
 
 

@@ -12,13 +12,13 @@ from typing import TypeAlias, cast
 from waza_engine.boundary import path_in_repository
 from waza_engine.files import opened_to_append, read_text
 from waza_engine.masking import masked, masked_across
-from waza_engine.results.codec.runs import run_of
+from waza_engine.results.codec.run_documents import run_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.json_values import Block
 from waza_engine.results.reports.github import SourceLocation, github_annotations
-from waza_engine.results.reports.markdown import markdown_report
+from waza_engine.results.reports.markdown_report import markdown_report
 from waza_engine.results.writing.store import clear_errors
-from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
+from waza_engine.runs.loading.suite_on_disk import Suite, SuiteError, load_suite
 from waza_engine.runs.trials.triggers import trigger_file
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.json_reader import parse_json

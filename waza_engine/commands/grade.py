@@ -24,11 +24,11 @@ from waza_engine.commands.each_suite import (
     try_writing,
 )
 from waza_engine.commands.printer import Part, Printer
-from waza_engine.commands.records import record_of
 from waza_engine.commands.regraded import TaskReport, answer, conclusion_of, document, graded
 from waza_engine.commands.reporting import report_code
+from waza_engine.commands.result_arguments import record_of
 from waza_engine.counting import counted
-from waza_engine.executors.base import Cancellation
+from waza_engine.executors.executor import Cancellation
 from waza_engine.number_formats import format_score
 from waza_engine.results.conclusion import INTERRUPTED, NOT_RUN
 from waza_engine.results.json_values import plain

@@ -65,7 +65,7 @@ def _ask(
     from waza_engine.early_interruption import INTERRUPTED
     from waza_engine.harness.agent import AgentOptions
     from waza_engine.harness.capturing import CaptureOptions, Capturing
-    from waza_engine.harness.grading import HarnessGrader
+    from waza_engine.harness.row_grading import HarnessGrader
     from waza_engine.harness.rows import HarnessError, Notes, check_output, line_of, prompts_in, write_out
     from waza_engine.runs.settings.table import Budget
 

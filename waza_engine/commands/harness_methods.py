@@ -20,12 +20,12 @@ from waza_engine.commands.parameters import (
     refused,
 )
 from waza_engine.harness.agent import AgentOptions, opened_agent
+from waza_engine.harness.calibration import SAMPLE, calibration_report, checked_references, sampled_failures
 from waza_engine.harness.capturing import CaptureOptions, Capturing
-from waza_engine.harness.grading import HarnessGrader, Tally, graded_rows
-from waza_engine.harness.review import SAMPLE, calibration_report, checked_references, sampled_failures
+from waza_engine.harness.row_grading import HarnessGrader, Tally, graded_rows
 from waza_engine.harness.rows import HarnessError, Notes, Prompt, line_of, prompts_in, read_rows, write_out
 from waza_engine.json_rpc import INVALID_PARAMS
-from waza_engine.results.places import JOURNAL_SUFFIX
+from waza_engine.results.result_file_names import JOURNAL_SUFFIX
 from waza_engine.runs.limits.cancellation import RunCancellation
 
 _ENDINGS: Mapping[str, str] = {

@@ -13,7 +13,7 @@ import typer
 from waza_engine.terminal import complain
 
 if TYPE_CHECKING:
-    from waza_engine.harness.grading import Tally
+    from waza_engine.harness.row_grading import Tally
 
 WRONG = 1
 """The exit code for wrong options and files, as agent-eval-harness has it."""

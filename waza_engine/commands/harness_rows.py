@@ -53,7 +53,7 @@ def grade(
     Exit code 0: done, whatever the verdicts are. 1: an option or a file is wrong, or the pass rate is below
     --fail-under.
     """
-    from waza_engine.harness.grading import HarnessGrader, Tally, graded_rows
+    from waza_engine.harness.row_grading import HarnessGrader, Tally, graded_rows
     from waza_engine.harness.rows import line_of, write_out
 
     tally = Tally()
@@ -139,9 +139,9 @@ def compare(
 
     Exit code 0: done. 1: an option or a file is wrong.
     """
-    from waza_engine.harness.comparison.markdown import comparison_in_markdown
-    from waza_engine.harness.comparison.records import loaded_runs
-    from waza_engine.harness.comparison.report import Comparison
+    from waza_engine.harness.comparison.compared_rows import loaded_runs
+    from waza_engine.harness.comparison.comparison_markdown import comparison_in_markdown
+    from waza_engine.harness.comparison.comparison_report import Comparison
     from waza_engine.harness.comparison.strategies import strategy_of
     from waza_engine.harness.rows import write_out
     from waza_engine.harness.views import encoded_lines
@@ -179,8 +179,8 @@ def calibrate(
 
     Exit code 0: done; nothing is written when there is no failure. 1: an option or a file is wrong.
     """
-    from waza_engine.harness.grading import HarnessGrader
-    from waza_engine.harness.review import calibration_report, sampled_failures
+    from waza_engine.harness.calibration import calibration_report, sampled_failures
+    from waza_engine.harness.row_grading import HarnessGrader
     from waza_engine.harness.rows import Notes, read_rows, write_out
 
     with option.clear_errors(), ExitStack() as stack:
@@ -204,8 +204,8 @@ def validate_refs(
     Exit code 0: done, whatever the verdicts are. 1: an option or a file is wrong, or the pass rate is below
     --fail-under.
     """
-    from waza_engine.harness.grading import HarnessGrader, Tally
-    from waza_engine.harness.review import checked_references
+    from waza_engine.harness.calibration import checked_references
+    from waza_engine.harness.row_grading import HarnessGrader, Tally
     from waza_engine.harness.rows import Notes, line_of, prompts_in, write_out
 
     tally = Tally()
@@ -234,7 +234,7 @@ def balance(
 
     Exit code 0: done. 1: an option or a file is wrong.
     """
-    from waza_engine.harness.review import balance_of
+    from waza_engine.harness.calibration import balance_of
     from waza_engine.harness.rows import Notes, prompts_in, write_out
 
     with option.clear_errors():
@@ -259,8 +259,8 @@ def schemas(
     Exit code 0: done. 1: an option or a name is wrong.
     """
     from waza_engine.harness.rows import HarnessError, write_out
-    from waza_engine.schemas.documents import schemas as schemas_of_suites
-    from waza_engine.schemas.harness import SCHEMAS, schema_of
+    from waza_engine.schemas.harness_schemas import SCHEMAS, schema_of
+    from waza_engine.schemas.suite_schemas import schemas as schemas_of_suites
 
     exported = {each: schema_of(each) for each in SCHEMAS}
     # The harness itself does not export this one.

@@ -14,7 +14,7 @@ from waza_engine.commands.each_suite import Ended, for_each_suite
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.counting import counted
 from waza_engine.number_formats import format_score_history
-from waza_engine.results.codec.runs import commit_in
+from waza_engine.results.codec.run_documents import commit_in
 from waza_engine.results.json_values import plain
 from waza_engine.results.reading.history import history_of, runs_in
 from waza_engine.results.reading.missing_results import describe_missing_results
@@ -22,7 +22,7 @@ from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.reports.descriptions import recorded_verdict_label
 from waza_engine.results.reports.trend import trend
 from waza_engine.runs.loading.discovery import eval_file_of, runs_as_suite
-from waza_engine.spec.harness_rows import ROW_SUFFIXES
+from waza_engine.spec.harness_files import ROW_SUFFIXES
 from waza_engine.terminal import complain, say_json
 
 SHOWN, NO_HISTORY = 0, 2

@@ -7,7 +7,7 @@ from typing import Any
 
 from waza_engine.counting import counted
 from waza_engine.runs.loading.discovery import eval_files, foreign_eval_files
-from waza_engine.runs.loading.suite import SuiteError, load_suite
+from waza_engine.runs.loading.suite_on_disk import SuiteError, load_suite
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.terminal import complain, say, say_json
 

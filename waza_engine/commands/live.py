@@ -25,8 +25,8 @@ from waza_engine.commands.regraded import grader_answer
 from waza_engine.files import from_home
 from waza_engine.json_rpc import INVALID_PARAMS
 from waza_engine.lab.insight import FileProposal, RulePath
-from waza_engine.lab.live.rules import ExplainedRule, RecordedFix, explained, recorded_fixes
-from waza_engine.lab.live.session import LiveSession
+from waza_engine.lab.live.live_session import LiveSession
+from waza_engine.lab.live.recorded_rules import ExplainedRule, RecordedFix, explained, recorded_fixes
 from waza_engine.lab.live.work import LiveRequest, LiveTask, LiveVerdicts
 from waza_engine.masking import masked
 from waza_engine.results.reading.recordings import RecordingError
@@ -134,7 +134,7 @@ class LiveSessions:
         ``task`` is its key, ``trial`` counts from 1. An empty answer: there is none, or nothing to read.
         ``marks`` count characters of the ``text``. Raises what loading the suite does.
         """
-        from waza_engine.lab.live.rules import read_trial
+        from waza_engine.lab.live.recorded_rules import read_trial
         from waza_engine.results.reports.result_page import trial_page
 
         only_known(params, ("session", "task", "trial"))

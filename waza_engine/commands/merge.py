@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from waza_engine.commands.options import ReportKind
 from waza_engine.commands.reporting import NOT_WRITTEN, report_command
 from waza_engine.commands.run import report_file
+from waza_engine.commands.shared_options import ReportKind
 from waza_engine.counting import counted
 from waza_engine.results.attachments import with_attachments
-from waza_engine.results.codec.runs import counted_document, engine_block, run_of
+from waza_engine.results.codec.run_documents import counted_document, engine_block, run_of
 from waza_engine.results.codec.trials import cost_document, cost_of, usage_document, usage_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, given, text_of, texts_of, whole
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
 from waza_engine.results.writing.store import ResultsError, write_run
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.scoring.cost import total, total_cost
 from waza_engine.spec.limits import MOST_SHARDS
 from waza_engine.terminal import complain

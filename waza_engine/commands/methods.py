@@ -29,19 +29,19 @@ from waza_engine.commands.parameters import (
     run_settings,
 )
 from waza_engine.commands.reading import eval_path, loaded
-from waza_engine.commands.records import RUN_FIRST, record_of
 from waza_engine.commands.regraded import answer, graded
+from waza_engine.commands.result_arguments import RUN_FIRST, record_of
 from waza_engine.json_rpc import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.loading.suite import AlreadyResumedError
+from waza_engine.runs.loading.suite_on_disk import AlreadyResumedError
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.runs.run import PreparedRun
-from waza_engine.scaffold.files import ScaffoldError, check_free, write_content, write_files
+from waza_engine.scaffold.file_changes import ScaffoldError, check_free, write_content, write_files
 from waza_engine.scaffold.grader import with_grader
-from waza_engine.scaffold.suite import EVAL_NAME, new_suite
+from waza_engine.scaffold.suite_from_skill import EVAL_NAME, new_suite
 from waza_engine.scaffold.task import new_task, why_no_task
 from waza_engine.usable_text import why_unusable
 from waza_engine.vocabulary import Target

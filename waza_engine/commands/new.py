@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from waza_engine.commands.command_words import command_line
-from waza_engine.commands.options import executors_like, grader_types_like
+from waza_engine.commands.shared_options import executors_like, grader_types_like
 from waza_engine.scaffold.grader_patterns import GraderKind, GraderLanguage
 from waza_engine.terminal import complain, say, say_json, say_lines
 
@@ -56,8 +56,8 @@ def new_suite_command(
 
     Exit code 0: written. 2: the suite cannot be created; nothing was written.
     """
-    from waza_engine.scaffold.files import write_files
-    from waza_engine.scaffold.suite import DEFAULT_MODEL, new_suite
+    from waza_engine.scaffold.file_changes import write_files
+    from waza_engine.scaffold.suite_from_skill import DEFAULT_MODEL, new_suite
 
     with _clear_errors():
         made = new_suite(skill, out, executor=executor, model=model or DEFAULT_MODEL, force=force)
@@ -88,7 +88,7 @@ def new_task_command(
     Exit code 0: written. 2: the task cannot be created; nothing was written.
     """
     from waza_engine.runs.loading.discovery import eval_file_of
-    from waza_engine.scaffold.files import write_files
+    from waza_engine.scaffold.file_changes import write_files
     from waza_engine.scaffold.recorded_task import save_recorded
     from waza_engine.scaffold.task import new_task
 
@@ -131,7 +131,7 @@ def new_grader_command(
 
     Exit code 0: printed, written or added. 2: the grader cannot be created; nothing was written.
     """
-    from waza_engine.scaffold.files import ScaffoldError, write_content
+    from waza_engine.scaffold.file_changes import ScaffoldError, write_content
     from waza_engine.scaffold.grader import grader_entry, grader_file, with_grader, write_grader_file
 
     with _clear_errors():
@@ -175,8 +175,8 @@ def new_workflow_command(
 @contextmanager
 def _clear_errors() -> Generator[None]:
     """Report in one sentence why nothing is created, and exit."""
-    from waza_engine.runs.loading.suite import SuiteError
-    from waza_engine.scaffold.files import ScaffoldError
+    from waza_engine.runs.loading.suite_on_disk import SuiteError
+    from waza_engine.scaffold.file_changes import ScaffoldError
 
     try:
         yield

@@ -11,12 +11,12 @@ from typing import Any
 from waza_engine.commands.each_suite import Ended, for_each_suite
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.counting import counted
-from waza_engine.executors.base import Executor, ExecutorError, ExecutorSettings, blindness_to_skills
-from waza_engine.executors.registry import create_executor
+from waza_engine.executors.executor import Executor, ExecutorError, ExecutorSettings, blindness_to_skills
+from waza_engine.executors.executor_types import create_executor
 from waza_engine.masking import read_environment
-from waza_engine.runs.agent.workspace import fixture_directory
+from waza_engine.runs.agent.trial_workspace import fixture_directory
 from waza_engine.runs.loading.discovery import eval_file_of, foreign_eval_files
-from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask, load_suite
+from waza_engine.runs.loading.suite_on_disk import Suite, SuiteError, SuiteTask, load_suite
 from waza_engine.runs.preflight.inspection import Finding, State, inspect_suite, unseen_skills, useless_turns
 from waza_engine.runs.settings.options import with_options
 from waza_engine.runs.settings.table import RunSettings

@@ -26,7 +26,7 @@ from waza_engine.json_rpc import INTERNAL_ERROR, INVALID_PARAMS
 from waza_engine.results.json_values import given
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.runs.loading.discovery import eval_file_of, eval_files
-from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask, load_suite
+from waza_engine.runs.loading.suite_on_disk import Suite, SuiteError, SuiteTask, load_suite
 from waza_engine.runs.trials.selection import select
 from waza_engine.runs.trials.triggers import trigger_tests_of
 from waza_engine.spec.grader_entry import GraderEntry
@@ -165,7 +165,7 @@ def grader_types(params: Params) -> Answer:
     ``problems``; the other types are still returned.
     """
     from waza_engine.graders.registry import BUILT_IN_TYPES, custom_types, grader_types, plugin_problems
-    from waza_engine.schemas.grader_entries import grader_schema
+    from waza_engine.schemas.entry_schemas import grader_schema
 
     known = dict(custom_types()) if params.get("custom") is True else {**grader_types(), **custom_types()}
     types: list[Answer] = []

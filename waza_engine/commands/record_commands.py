@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from waza_engine.commands.options import (
+from waza_engine.commands.shared_options import (
     AsJson,
     ComparisonFormat,
     FailUnder,

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from waza_engine.counting import counted
-from waza_engine.executors.base import Cancellation
-from waza_engine.results.codec.runs import counted_document, run_of
+from waza_engine.executors.executor import Cancellation
+from waza_engine.results.codec.run_documents import counted_document, run_of
 from waza_engine.results.codec.summary_blocks import counted_run, counted_task, required_pass_rate, task_of
 from waza_engine.results.codec.trials import verdict_blocks, verdict_document
 from waza_engine.results.conclusion import Conclusion, conclude, leaves_tasks_out
@@ -24,7 +24,7 @@ from waza_engine.runs.events.stream import failures_of
 from waza_engine.runs.grading.recorded_verdicts import is_recorded
 from waza_engine.runs.regrading.regrade import RegradedTask, Regrading
 from waza_engine.scoring.statistics import mean
-from waza_engine.scoring.tasks import TaskScore, suite_summary
+from waza_engine.scoring.task_scores import TaskScore, suite_summary
 from waza_engine.version import __version__
 from waza_engine.vocabulary import unique_names
 

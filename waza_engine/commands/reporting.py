@@ -18,14 +18,14 @@ from waza_engine.commands.conclusion_text import (
 )
 from waza_engine.commands.each_suite import UNUSABLE, Ended, for_each_suite
 from waza_engine.commands.github_output import SuiteLocations, suite_of_record
-from waza_engine.commands.options import ReportKind
 from waza_engine.commands.printer import Part, Printer
-from waza_engine.commands.records import record_of
+from waza_engine.commands.result_arguments import record_of
+from waza_engine.commands.shared_options import ReportKind
 from waza_engine.counting import counted
 from waza_engine.masking import masked, masked_across
 from waza_engine.moments import is_known
 from waza_engine.number_formats import format_score, format_scores
-from waza_engine.results.codec.runs import concluded_document, header_of, run_of
+from waza_engine.results.codec.run_documents import concluded_document, header_of, run_of
 from waza_engine.results.conclusion import Conclusion, RunVerdict, conclude
 from waza_engine.results.json_values import Block, Json, block_of, plain
 from waza_engine.results.reading.newest_scores import latest_results
@@ -192,7 +192,7 @@ def _page(run: ReportedRun) -> str:
 
 
 def _markdown(run: ReportedRun, fail_under: float | None) -> str:
-    from waza_engine.results.reports.markdown import markdown_report
+    from waza_engine.results.reports.markdown_report import markdown_report
 
     note = "" if run.standing is None else f"\nNote: {describe_standing(run.standing)}\n"
     return markdown_report(run.document, fail_under=fail_under) + note

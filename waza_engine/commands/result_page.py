@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from waza_engine.commands.records import RUN_FIRST, record_of
+from waza_engine.commands.result_arguments import RUN_FIRST, record_of
 from waza_engine.masking import masked
 from waza_engine.results.attachments import with_attachments
-from waza_engine.results.codec.runs import run_of
+from waza_engine.results.codec.run_documents import run_of
 from waza_engine.results.conclusion import conclude, part_of
 from waza_engine.results.reading.missing_results import describe_missing_results
 from waza_engine.results.reading.newest_scores import result_files
@@ -18,7 +18,7 @@ from waza_engine.results.reading.recordings import Recording, RecordingError, re
 from waza_engine.results.record import RunOutcome
 from waza_engine.results.reports.result_page import change_page, in_page_order, result_page
 from waza_engine.runs.loading.discovery import runs_as_suite
-from waza_engine.runs.loading.suite import SuiteError, load_suite
+from waza_engine.runs.loading.suite_on_disk import SuiteError, load_suite
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.user_state import known_workspace
 

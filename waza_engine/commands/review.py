@@ -22,7 +22,7 @@ from waza_engine.number_formats import format_score
 from waza_engine.results.json_values import Block, block_of, plain
 from waza_engine.results.reading.formats import why_unreadable
 from waza_engine.results.reviews import Review, broken_lines, calibrations, describe_agreement
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.terminal import complain, say, say_json
 
 DONE, NOT_DONE = 0, 2

@@ -23,7 +23,7 @@ from waza_engine.results.reviews import (
     with_reviews,
 )
 from waza_engine.runs.loading.discovery import eval_file_of
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 
 
 class ReviewError(SuiteError):

@@ -16,15 +16,15 @@ from waza_engine.commands.cluster import ChosenCluster
 from waza_engine.commands.command_words import command_line
 from waza_engine.commands.each_suite import RefusedSuite, file_for_suite, summarize_suites, try_writing
 from waza_engine.commands.printer import Printer, StandardOutput
-from waza_engine.commands.report import PrintedWarnings, TextReport, progress_bars
 from waza_engine.commands.requests_to_end import RequestsToEnd
+from waza_engine.commands.run_output import PrintedWarnings, TextReport, progress_bars
 from waza_engine.commands.telemetry import Telemetry, TelemetryOptions
 from waza_engine.masking import masked_across
-from waza_engine.results.codec.runs import run_document
+from waza_engine.results.codec.run_documents import run_document
 from waza_engine.results.conclusion import EXIT_CODES, INTERRUPTED, NOT_RUN, WORST_LAST, conclude
 from waza_engine.results.json_values import plain
-from waza_engine.results.places import file_segment, record_boundary
 from waza_engine.results.record import RunOutcome
+from waza_engine.results.result_file_names import file_segment, record_boundary
 from waza_engine.results.task_conclusion import tasks_by_name, trial_changes
 from waza_engine.results.writing.store import (
     Attachments,
@@ -39,7 +39,7 @@ from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.budget import Meter
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.discovery import eval_files_of, foreign_eval_files, suite_of_task
-from waza_engine.runs.loading.suite import NothingAffectedError, SuiteError
+from waza_engine.runs.loading.suite_on_disk import NothingAffectedError, SuiteError
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.run import PreparedRun, RunReport
 from waza_engine.runs.settings.table import RunSettings
@@ -553,7 +553,7 @@ def _laid_out(ended: _Ended, *, layout: str, keeps_workspaces: bool) -> bool:
     """Write the folder of a run, and say where; return whether it is written, or none is wanted."""
     if not layout:
         return True
-    from waza_engine.commands.layout import remove_workspaces, write_layout
+    from waza_engine.commands.skill_creator_layout import remove_workspaces, write_layout
 
     try:
         folder = write_layout(ended.planned.prepared.suite, ended.report.outcome)

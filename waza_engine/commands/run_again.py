@@ -23,7 +23,7 @@ from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.scores import PromptResult, TaskResult
 from waza_engine.runs.choosing import choose_tasks
 from waza_engine.runs.loading.discovery import eval_files_of
-from waza_engine.runs.loading.suite import NothingAffectedError, Suite, SuiteError
+from waza_engine.runs.loading.suite_on_disk import NothingAffectedError, Suite, SuiteError
 from waza_engine.runs.passes.affected import outdated_tasks
 from waza_engine.runs.passes.deciding_files import current_inputs
 from waza_engine.runs.settings.table import RunSettings

@@ -13,7 +13,7 @@ from rich.table import Table
 from waza_engine.commands.each_suite import Ended, are_several, for_each_suite, given_option
 from waza_engine.commands.grade import with_files
 from waza_engine.commands.printer import Part, Printer
-from waza_engine.executors.base import Cancellation
+from waza_engine.executors.executor import Cancellation
 from waza_engine.lab.labels import (
     LabelledCase,
     LabelledCaseVerdicts,

@@ -19,13 +19,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from waza_engine.executors.registry import installing
+from waza_engine.executors.executor_types import installing
 from waza_engine.masking import masked, masked_across
 from waza_engine.results.json_values import plain
 from waza_engine.results.record import RunOutcome, TaskOutcome, TrialOutcome
 from waza_engine.results.writing.store import ResultsError, check_no_suite, write_output
 from waza_engine.runs.events.stream import RunEvent
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.terminal import complain, json_text, say_lines
 from waza_engine.version import __version__
 from waza_engine.vocabulary import ToolCall

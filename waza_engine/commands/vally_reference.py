@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from waza_engine.spec.vally.counterparts import COUNTERPARTS
-from waza_engine.spec.vally.graders import GRADERS
+from waza_engine.spec.vally.grader_options import GRADERS
 from waza_engine.spec.vally.versions import CHANGES, NEWEST, OLDEST
 from waza_engine.terminal import say_document
 

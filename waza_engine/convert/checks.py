@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from waza_engine.graders.file import FileConfig
-from waza_engine.graders.matching.globs import is_glob
+from waza_engine.graders.matching.workspace_globs import is_glob
 from waza_engine.graders.registry import AnyGrader
 from waza_engine.graders.score import ScoreGrader
 from waza_engine.graders.text import OlderTextGrader, TextConfig

@@ -17,8 +17,13 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from waza_engine.boundary import is_foreign, resolve_suite_path
-from waza_engine.runs.agent.workspace import WorkspaceError, fixture_directory, prompt_of, source_of_input
-from waza_engine.runs.loading.suite import Suite, SuiteTask
+from waza_engine.runs.agent.trial_workspace import (
+    WorkspaceError,
+    fixture_directory,
+    prompt_of,
+    source_of_input,
+)
+from waza_engine.runs.loading.suite_on_disk import Suite, SuiteTask
 from waza_engine.spec.foreign_evals import Dialect
 from waza_engine.spec.task_file import InputFile, TaskFile
 

@@ -26,19 +26,19 @@ from waza_engine.convert.to_vally import to_vally
 from waza_engine.convert.to_waza import to_waza
 from waza_engine.files import copy_file, make_folder, opened_to_read, remove_file
 from waza_engine.runs.loading.discovery import eval_file_of
-from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask, load_suite
+from waza_engine.runs.loading.suite_on_disk import Suite, SuiteError, SuiteTask, load_suite
 from waza_engine.runs.trials.triggers import has_triggers, trigger_file
-from waza_engine.scaffold.files import ScaffoldError, check_free, existing_files, write_files
+from waza_engine.scaffold.file_changes import ScaffoldError, check_free, existing_files, write_files
 from waza_engine.spec.evals_json import AssertionObject, EvalsFile
 from waza_engine.spec.foreign_evals import foreign_eval_in
-from waza_engine.spec.harness_rows import ROW_SUFFIXES
+from waza_engine.spec.harness_files import ROW_SUFFIXES
 from waza_engine.spec.loading import inline_task, load_skill_evals, load_vally_suite, vally_project_of
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.json_reader import parse_json
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 from waza_engine.spec.reading.yaml_reader import parse_yaml, read_text
 from waza_engine.spec.vally.counterparts import COUNTERPARTS
-from waza_engine.spec.vally.eval_file import VallyEval
+from waza_engine.spec.vally.eval_models import VallyEval
 from waza_engine.vocabulary import Target, unique_names
 
 STAMP = "converted.json"

@@ -22,10 +22,10 @@ from waza_engine.convert.conversion import Conversion, ConversionError
 from waza_engine.convert.to_harness import ADAPTER, GRADER, GRADER_TEXT, GRADERS, copied_graders
 from waza_engine.harness.rows import HarnessError, Row, read_rows
 from waza_engine.runs.loading.dataset import task_of_line
-from waza_engine.runs.loading.suite import Suite, SuiteTask, load_suite
+from waza_engine.runs.loading.suite_on_disk import Suite, SuiteTask, load_suite
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.explain import location_of, sentence
-from waza_engine.spec.harness_rows import TASK_KEY
+from waza_engine.spec.harness_files import TASK_KEY
 from waza_engine.spec.loading import load_adapter_file
 from waza_engine.spec.program_files import MODULE_SUFFIXES
 from waza_engine.spec.reading.yaml_reader import read_text

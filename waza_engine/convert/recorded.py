@@ -19,25 +19,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from waza_engine.convert.conversion import Conversion, ConversionError
-from waza_engine.graders.programs.answers import UnusableAnswerError
+from waza_engine.graders.programs.program_output import UnusableAnswerError
 from waza_engine.harness.agent import answer_of
-from waza_engine.harness.grading import score_of_verdicts
+from waza_engine.harness.row_grading import score_of_verdicts
 from waza_engine.harness.rows import HarnessError, Prompt, line_of, read_rows
 from waza_engine.moments import is_known
 from waza_engine.results.json_values import Json, moment, text_of
-from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.results.reading.captures import OF_ROWS
 from waza_engine.results.reading.recordings import RecordedTask, Recording, RecordingError, read_recording
 from waza_engine.results.record import TrialOutcome
-from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
+from waza_engine.results.result_file_names import JOURNAL_SUFFIX
+from waza_engine.runs.loading.suite_on_disk import Suite, SuiteError, load_suite
 from waza_engine.runs.regrading.regrade import suite_of_record
 from waza_engine.runs.trials.conversation import Conversation
 from waza_engine.scoring.cost import Cost
 from waza_engine.scoring.pass_estimates import pass_estimates
 from waza_engine.spec.eval_file import EvalFile
-from waza_engine.spec.harness_rows import ROW_SUFFIXES, row_kind
+from waza_engine.spec.harness_files import ROW_SUFFIXES, row_kind
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.reading.suite_files import DISK
+from waza_engine.spec.reading.suite_reader import DISK
 from waza_engine.spec.task_file import TaskFile
 from waza_engine.vocabulary import Target
 

@@ -29,8 +29,8 @@ from waza_engine.graders.prompt import PromptConfig
 from waza_engine.graders.registry import create
 from waza_engine.graders.score import ScoreGrader
 from waza_engine.graders.skill_invocation import SkillInvocationConfig
-from waza_engine.runs.agent.workspace import WorkspaceError, files_below
-from waza_engine.runs.loading.suite import SuiteTask
+from waza_engine.runs.agent.trial_workspace import WorkspaceError, files_below
+from waza_engine.runs.loading.suite_on_disk import SuiteTask
 from waza_engine.runs.trials.triggers import trigger_file, trigger_tests_of
 from waza_engine.spec.task_file import TaskFile
 from waza_engine.spec.trigger_tests import TriggerTests

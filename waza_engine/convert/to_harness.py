@@ -29,11 +29,11 @@ from waza_engine.graders.json_schema import JsonSchemaConfig
 from waza_engine.graders.registry import create
 from waza_engine.graders.skill_invocation import SkillInvocationConfig
 from waza_engine.results.json_values import strings_in
-from waza_engine.runs.agent.workspace import fixture_directory, prompt_of
-from waza_engine.runs.loading.suite import Suite, SuiteTask
+from waza_engine.runs.agent.trial_workspace import fixture_directory, prompt_of
+from waza_engine.runs.loading.suite_on_disk import Suite, SuiteTask
 from waza_engine.runs.trials.triggers import has_triggers, trigger_file
 from waza_engine.spec.grader_entry import GraderEntry
-from waza_engine.spec.harness_rows import TASK_KEY
+from waza_engine.spec.harness_files import TASK_KEY
 from waza_engine.spec.loading import load_adapter_file
 from waza_engine.spec.task_file import TaskFile
 from waza_engine.vocabulary import MEASURES_JUDGES, unique_names

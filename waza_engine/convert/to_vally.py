@@ -26,8 +26,8 @@ from waza_engine.graders.registry import create
 from waza_engine.graders.score import ScoreGrader
 from waza_engine.graders.skill_invocation import SkillInvocationConfig
 from waza_engine.graders.tool_constraint import ToolConstraintConfig
-from waza_engine.runs.agent.skills import suite_skills
-from waza_engine.runs.loading.suite import SuiteTask
+from waza_engine.runs.agent.agent_skills import suite_skills
+from waza_engine.runs.loading.suite_on_disk import SuiteTask
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.pattern_syntax import literal_pattern
 from waza_engine.spec.task_file import TaskFile

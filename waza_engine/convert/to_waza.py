@@ -12,10 +12,10 @@ from typing import Any
 
 from waza_engine.convert.comments import Comments, yaml_with
 from waza_engine.convert.conversion import Conversion, dumped
-from waza_engine.results.places import file_segment
-from waza_engine.runs.agent.skills import listed_directories
+from waza_engine.results.result_file_names import file_segment
+from waza_engine.runs.agent.agent_skills import listed_directories
 from waza_engine.runs.trials.triggers import trigger_tests_of
-from waza_engine.spec.reading.suite_files import DISK
+from waza_engine.spec.reading.suite_reader import DISK
 from waza_engine.spec.skill_evals import skill_folder
 from waza_engine.spec.task_file import InputFile, TaskFile
 from waza_engine.vocabulary import unique_names

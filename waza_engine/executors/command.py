@@ -24,7 +24,7 @@ from typing import IO, Literal, TypeAlias
 
 from waza_engine.boundary import Boundary, FileError, suite_boundary
 from waza_engine.counting import in_seconds
-from waza_engine.executors.adapter.command_line import (
+from waza_engine.executors.adapter.agent_command import (
     PastTurn,
     arguments_of,
     mcp_document,
@@ -32,9 +32,10 @@ from waza_engine.executors.adapter.command_line import (
     prompt_of,
     resolved_command,
 )
-from waza_engine.executors.adapter.events import is_path
-from waza_engine.executors.adapter.turn import LineSink, TextSink, Turn, usage_of_figures
-from waza_engine.executors.base import (
+from waza_engine.executors.adapter.command_turn import LineSink, TextSink, Turn, usage_of_figures
+from waza_engine.executors.adapter.output_lines import is_path
+from waza_engine.executors.chat.agent_tools import names_by_folder
+from waza_engine.executors.executor import (
     Cancellation,
     ExecutionRequest,
     ExecutionResponse,
@@ -43,14 +44,13 @@ from waza_engine.executors.base import (
     ExecutorSettings,
     environment_with,
 )
-from waza_engine.executors.chat.agent_tools import names_by_folder
-from waza_engine.executors.registry import register
+from waza_engine.executors.executor_types import register
 from waza_engine.masking import keep_settings_secret
 from waza_engine.processes.programs import start_program
 from waza_engine.processes.scope import ProcessScope
 from waza_engine.processes.trees import end_trees
 from waza_engine.spec.adapter import AdapterFile
-from waza_engine.spec.harness_rows import PLACEHOLDERS
+from waza_engine.spec.harness_files import PLACEHOLDERS
 from waza_engine.spec.loading import load_adapter_file
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.vocabulary import CANCELLED, Usage

@@ -33,7 +33,9 @@ from copilot.session_events import PermissionRequest, SessionEvent, SessionEvent
 from copilot.tools import Tool, ToolInvocation, ToolResult
 
 from waza_engine.counting import in_seconds
-from waza_engine.executors.base import (
+from waza_engine.executors.copilot.events import TurnRecord, usage_of_models, usage_since
+from waza_engine.executors.copilot.runtime import CopilotProvider, Runtime, find_program, find_provider
+from waza_engine.executors.executor import (
     Cancellation,
     ExecutionRequest,
     ExecutionResponse,
@@ -41,9 +43,7 @@ from waza_engine.executors.base import (
     ExecutorError,
     ExecutorSettings,
 )
-from waza_engine.executors.copilot.events import TurnRecord, usage_of_models, usage_since
-from waza_engine.executors.copilot.runtime import CopilotProvider, Runtime, find_program, find_provider
-from waza_engine.executors.registry import register
+from waza_engine.executors.executor_types import register
 from waza_engine.graders.judge import AgentTool
 from waza_engine.mcp.event_loop import LoopThread
 from waza_engine.spec.eval_config import Effort

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from waza_engine.executors.base import (
+from waza_engine.executors.executor import (
     Cancellation,
     ExecutionRequest,
     ExecutionResponse,
@@ -17,7 +17,7 @@ from waza_engine.executors.base import (
     ExecutorSettings,
     WorkspaceFile,
 )
-from waza_engine.executors.registry import register
+from waza_engine.executors.executor_types import register
 from waza_engine.files import decoded, read_beginning
 
 _SHOWN_BYTES = 1024

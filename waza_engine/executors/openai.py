@@ -17,7 +17,12 @@ from uuid import uuid4
 
 import openai
 
-from waza_engine.executors.base import (
+from waza_engine.executors.chat.agent_tools import Tool, ToolOutcome, skill_folders, skill_tools
+from waza_engine.executors.chat.chat_requests import Connection, clean
+from waza_engine.executors.chat.chat_turn import Brake, StoppedTurn, Turn
+from waza_engine.executors.chat.errors import KEY_VARIABLE, find_endpoint, never_connected, no_connection
+from waza_engine.executors.chat.workspace_tools import Surroundings, workspace_tools
+from waza_engine.executors.executor import (
     Cancellation,
     ExecutionRequest,
     ExecutionResponse,
@@ -26,12 +31,7 @@ from waza_engine.executors.base import (
     ExecutorSettings,
     environment_with,
 )
-from waza_engine.executors.chat.agent_tools import Tool, ToolOutcome, skill_folders, skill_tools
-from waza_engine.executors.chat.errors import KEY_VARIABLE, find_endpoint, never_connected, no_connection
-from waza_engine.executors.chat.turn import Brake, StoppedTurn, Turn
-from waza_engine.executors.chat.wire import Connection, clean
-from waza_engine.executors.chat.workspace_tools import Surroundings, workspace_tools
-from waza_engine.executors.registry import register
+from waza_engine.executors.executor_types import register
 from waza_engine.graders.judge import AgentTool
 from waza_engine.mcp.mocks import MockError, MockServer, mock_behind, steps_folder
 from waza_engine.mcp.servers import tool_display_name
@@ -39,7 +39,7 @@ from waza_engine.peers.proxies import network_fault
 from waza_engine.vocabulary import CANCELLED
 
 if TYPE_CHECKING:
-    from waza_engine.mcp.client import McpTools
+    from waza_engine.mcp.mcp_client import McpTools
 
 
 SECONDS = 5.0
@@ -101,7 +101,7 @@ def _tools_of_servers(
     servers: Mapping[str, Mapping[str, Any]], request: ExecutionRequest, brake: Brake, deadline: float
 ) -> list[Tool]:
     # The library takes a second to load, and few suites need it.
-    from waza_engine.mcp.client import McpError, McpTools
+    from waza_engine.mcp.mcp_client import McpError, McpTools
 
     try:
         connected = McpTools(servers, request.workspace, brake.scope, deadline, brake.also)

@@ -6,7 +6,7 @@ import ipaddress
 import os
 from urllib.parse import urlsplit
 
-from waza_engine.executors.base import ExecutorError
+from waza_engine.executors.executor import ExecutorError
 from waza_engine.masking import keep_secret
 from waza_engine.spec.eval_config import Provider
 

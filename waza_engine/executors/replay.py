@@ -22,8 +22,8 @@ from typing import Any, cast
 
 from waza_engine.boundary import FileError, suite_boundary
 from waza_engine.counting import counted
-from waza_engine.executors.adapter.events import find
-from waza_engine.executors.base import (
+from waza_engine.executors.adapter.output_lines import find
+from waza_engine.executors.executor import (
     Cancellation,
     ExecutionRequest,
     ExecutionResponse,
@@ -31,17 +31,17 @@ from waza_engine.executors.base import (
     ExecutorError,
     ExecutorSettings,
 )
-from waza_engine.executors.registry import register
+from waza_engine.executors.executor_types import register
 from waza_engine.files import copy_file, is_named, special_names
 from waza_engine.results.attachments import with_attachments
-from waza_engine.results.codec.runs import trigger_of
+from waza_engine.results.codec.run_documents import trigger_of
 from waza_engine.results.codec.trials import trial_of
 from waza_engine.results.json_values import Block, block_of, blocks_of, moment
-from waza_engine.results.places import results_directory
 from waza_engine.results.reading.captures import OF_ROWS
 from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.recordings import RecordingError, read_recording
 from waza_engine.results.record import TrialOutcome, TriggerOutcome
+from waza_engine.results.result_file_names import results_directory
 from waza_engine.spec.executors import replays
 from waza_engine.spec.loading import load_trigger_tests
 from waza_engine.spec.problems import SuiteFileError

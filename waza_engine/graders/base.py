@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from waza_engine.frozen import frozen
 from waza_engine.spec.block import Block
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_reader import DISK, SuiteFiles
 from waza_engine.vocabulary import Check as Check
 from waza_engine.vocabulary import ModelUsage as ModelUsage
 from waza_engine.vocabulary import SkillInvocation as SkillInvocation
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from waza_engine.assertions.evaluator import AssertionEvaluator
     from waza_engine.graders.judge import Judge
-    from waza_engine.scoring.tasks import Graded
+    from waza_engine.scoring.task_scores import Graded
 
 
 class GraderConfig(Block):

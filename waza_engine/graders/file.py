@@ -12,7 +12,7 @@ from pydantic import Field
 from waza_engine.boundary import Boundary
 from waza_engine.files import decoded, read_bytes
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict, verdict_of_checks
-from waza_engine.graders.matching.globs import is_glob, matching_paths
+from waza_engine.graders.matching.workspace_globs import is_glob, matching_paths
 from waza_engine.graders.paths import is_there, leads_outside, workspace_path
 from waza_engine.graders.registry import register
 from waza_engine.graders.text import pattern_check, unjudged_if_invalid, why_invalid

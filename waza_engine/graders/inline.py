@@ -19,25 +19,25 @@ from pydantic import Field
 
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
 from waza_engine.graders.paths import is_there
-from waza_engine.graders.programs.answers import (
-    UnusableAnswerError,
-    answer_of,
-    run_program,
-    verdict_of_answer,
-    verdict_without_answer,
-)
 from waza_engine.graders.programs.input import (
     AnswerWords,
     TimeLimit,
     program_input,
     time_limit,
 )
+from waza_engine.graders.programs.program_output import (
+    UnusableAnswerError,
+    answer_of,
+    run_program,
+    verdict_of_answer,
+    verdict_without_answer,
+)
 from waza_engine.graders.registry import register
 from waza_engine.processes.programs import Finished
 from waza_engine.spec.block import misspelt
 from waza_engine.spec.fields import PlainText, kind
 from waza_engine.spec.program_files import is_module, why_not_started
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_reader import DISK, SuiteFiles
 
 _SHIM = Path(__file__).parent / "programs" / "module_grader.mjs"
 _NODE_WITH_TYPES = (22, 6)

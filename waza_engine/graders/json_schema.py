@@ -17,7 +17,7 @@ from waza_engine.graders.paths import beside_suite
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Discouraged, Given, misspelt
 from waza_engine.spec.fields import PlainText, Switch, kind
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_reader import DISK, SuiteFiles
 from waza_engine.vocabulary import Check
 
 _SHOWN = 40

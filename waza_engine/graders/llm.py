@@ -14,7 +14,7 @@ from waza_engine.graders.judging.rubrics import Rubric, RubricError, load_rubric
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import misspelt
 from waza_engine.spec.fields import Number, PlainText, kind
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_reader import DISK, SuiteFiles
 
 _USUAL = Rubric(
     """\

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from waza_engine.boundary import FileError, resolve_suite_path, suite_boundary
 from waza_engine.graders.base import GraderError
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_reader import DISK, SuiteFiles
 
 
 def workspace_path(workspace: Path, written: str) -> Path:

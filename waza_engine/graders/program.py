@@ -13,7 +13,13 @@ from pydantic import Field
 from waza_engine.counting import cut
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
 from waza_engine.graders.paths import is_there
-from waza_engine.graders.programs.answers import (
+from waza_engine.graders.programs.input import (
+    TimeLimit,
+    program_input,
+    starting_directory,
+    time_limit,
+)
+from waza_engine.graders.programs.program_output import (
     LONGEST_FEEDBACK,
     UnusableAnswerError,
     answer_of,
@@ -22,19 +28,13 @@ from waza_engine.graders.programs.answers import (
     verdict_of_answer,
     verdict_without_answer,
 )
-from waza_engine.graders.programs.input import (
-    TimeLimit,
-    program_input,
-    starting_directory,
-    time_limit,
-)
 from waza_engine.graders.registry import register
 from waza_engine.processes.programs import Finished
 from waza_engine.spec.block import misspelt
 from waza_engine.spec.fields import ArgumentList, PlainText, kind
 from waza_engine.spec.limits import first_version_advice
 from waza_engine.spec.program_files import is_path, script_of
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_reader import DISK, SuiteFiles
 from waza_engine.vocabulary import Check, unjudged_details
 
 _LONGEST_LINE = 200

@@ -37,7 +37,7 @@ from waza_engine.graders.judging.verdicts import (
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Conflict, Discouraged, Given, misspelt
 from waza_engine.spec.fields import Number, PlainText, Switch, kind
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_reader import DISK, SuiteFiles
 
 _RATING_KEYS = ("threshold", "score_type", "response_format")
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from waza_engine.graders.base import Grader, GraderConfig, GraderError, GradingContext, Verdict
 from waza_engine.graders.registry import register
 from waza_engine.number_formats import format_below, format_score, reaches
-from waza_engine.scoring.tasks import composite
+from waza_engine.scoring.task_scores import composite
 from waza_engine.spec.fields import Number
 
 

@@ -10,20 +10,20 @@ from pydantic import Field
 
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
 from waza_engine.graders.paths import from_working_directory, is_there
-from waza_engine.graders.programs.answers import (
+from waza_engine.graders.programs.input import (
+    AnswerWords,
+    starting_directory,
+)
+from waza_engine.graders.programs.program_output import (
     UnusableAnswerError,
     ask_program,
     verdict_of_answer,
     verdict_without_answer,
 )
-from waza_engine.graders.programs.input import (
-    AnswerWords,
-    starting_directory,
-)
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import misspelt
 from waza_engine.spec.fields import PlainText, kind
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_reader import DISK, SuiteFiles
 
 
 class ScriptConfig(GraderConfig):

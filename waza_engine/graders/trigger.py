@@ -19,7 +19,7 @@ from waza_engine.number_formats import format_below, format_threshold
 from waza_engine.spec.block import misspelt
 from waza_engine.spec.fields import Number, PlainText, kind
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_reader import DISK, SuiteFiles
 from waza_engine.spec.skill_file import SkillFile, load_skill_file
 from waza_engine.vocabulary import Check
 

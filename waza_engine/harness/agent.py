@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from waza_engine.boundary import Boundary, FileError
-from waza_engine.executors.base import (
+from waza_engine.executors.executor import (
     ExecutionRequest,
     ExecutionResponse,
     Executor,
@@ -20,7 +20,7 @@ from waza_engine.executors.base import (
     ExecutorSettings,
     why_single_turn,
 )
-from waza_engine.executors.registry import create_executor
+from waza_engine.executors.executor_types import create_executor
 from waza_engine.files import make_folder, read_bytes
 from waza_engine.graders.base import GradingContext
 from waza_engine.graders.programs.input import trajectory

@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import TypeVar
 
 from waza_engine.counting import counted, cut
-from waza_engine.graders.programs.answers import UnusableAnswerError
+from waza_engine.graders.programs.program_output import UnusableAnswerError
 from waza_engine.harness.agent import Agent, StoppedError
-from waza_engine.harness.grading import HarnessGrader, Tally
 from waza_engine.harness.journal import Answers, Journal, Wanted, resume
+from waza_engine.harness.row_grading import HarnessGrader, Tally
 from waza_engine.harness.row_values import has_failed, input_text
 from waza_engine.harness.rows import HarnessError, Prompt
 from waza_engine.results.json_values import Json
 from waza_engine.scoring.pass_estimates import pass_estimates
-from waza_engine.spec.harness_rows import AGENT_ERRORS, BROKEN_GRADER, DIGEST, agent_errors
+from waza_engine.spec.harness_files import AGENT_ERRORS, BROKEN_GRADER, DIGEST, agent_errors
 from waza_engine.terminal import complain
 
 _PREVIEW_CHARACTERS = 50

@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, cast
 
-from waza_engine.executors.adapter.events import Update, event_of, read_event
-from waza_engine.executors.base import ExecutionRequest, ExecutorError
+from waza_engine.executors.adapter.output_lines import Update, event_of, read_event
+from waza_engine.executors.executor import ExecutionRequest, ExecutorError
 from waza_engine.harness.agent import DEFAULT_MILLISECONDS, Agent
 from waza_engine.json_rpc import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from waza_engine.json_rpc_lines import LineConnection

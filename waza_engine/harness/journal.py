@@ -20,7 +20,7 @@ from waza_engine.files import FileError, opened_to_read, remove_file
 from waza_engine.harness.row_values import has_failed, number_in
 from waza_engine.harness.rows import HarnessError, line_of
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of, texts_of, whole
-from waza_engine.results.places import JOURNAL_SUFFIX
+from waza_engine.results.result_file_names import JOURNAL_SUFFIX
 from waza_engine.results.writing.store import (
     ResultsError,
     is_persistent,
@@ -28,7 +28,7 @@ from waza_engine.results.writing.store import (
     write_atomically,
 )
 from waza_engine.scoring.cost import Cost, Spending, total_cost
-from waza_engine.spec.harness_rows import AGENT_ERRORS, BROKEN_GRADER, DIGEST
+from waza_engine.spec.harness_files import AGENT_ERRORS, BROKEN_GRADER, DIGEST
 from waza_engine.terminal import write_whole
 
 Answers = defaultdict[tuple[str, int], list[Json]]

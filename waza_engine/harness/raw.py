@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from waza_engine.counting import in_seconds
-from waza_engine.executors.adapter.turn import Turn
+from waza_engine.executors.adapter.command_turn import Turn
 from waza_engine.graders.base import GradingContext
 from waza_engine.graders.programs.input import trajectory
 from waza_engine.harness.agent import Agent, milliseconds, relative_step

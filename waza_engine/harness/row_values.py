@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of
-from waza_engine.spec.harness_rows import agent_errors, verdict_issue
+from waza_engine.spec.harness_files import agent_errors, verdict_issue
 
 
 def is_input(value: object) -> bool:

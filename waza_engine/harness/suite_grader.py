@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from waza_engine.files import write_bytes
-from waza_engine.graders.programs.answers import UnusableAnswerError
-from waza_engine.harness.grading import score_of_verdicts
+from waza_engine.graders.programs.program_output import UnusableAnswerError
+from waza_engine.harness.row_grading import score_of_verdicts
 from waza_engine.harness.rows import STANDARD_STREAM, opened_rows
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, object_in, text_of
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
-from waza_engine.spec.harness_rows import TASK_KEY
+from waza_engine.spec.harness_files import TASK_KEY
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.terminal import say_json
 

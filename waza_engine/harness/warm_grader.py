@@ -13,7 +13,7 @@ from pathlib import Path
 
 from waza_engine.graders.base import GradingContext
 from waza_engine.graders.inline import answer_of_file, command_of
-from waza_engine.graders.programs.answers import UnusableAnswerError, run_program
+from waza_engine.graders.programs.program_output import UnusableAnswerError, run_program
 from waza_engine.processes.programs import OUTPUT_LIMIT_BYTES, Finished
 from waza_engine.processes.workers import WorkerLostError, WorkerPool, WorkerProgram, WorkersClosedError
 from waza_engine.spec.program_files import is_module

@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from waza_engine.counting import counted
-from waza_engine.executors.base import Cancellation
+from waza_engine.executors.executor import Cancellation
 from waza_engine.executors.replay import snapshot_in
 from waza_engine.files import Boundary, FileError, read_bytes
 from waza_engine.graders.matching.strings import shortened
 from waza_engine.lab.measuring import NO_EVIDENCE, built_expectations, reads_answers_alone, why_not_measured
 from waza_engine.results.json_values import Block, block_of, blocks_of, text_of
 from waza_engine.runs.grading.graders import BuiltGrader, grade
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.regrading.regrade import GradableTask
 from waza_engine.vocabulary import grader_label
 

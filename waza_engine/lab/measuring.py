@@ -25,7 +25,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Literal
 
 from waza_engine.counting import counted
-from waza_engine.executors.base import Cancellation
+from waza_engine.executors.executor import Cancellation
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
 from waza_engine.graders.matching.strings import shortened
 from waza_engine.lab.insight import Evidence, insight_of

@@ -19,11 +19,11 @@ from waza_engine.graders.matching.matchers import text_of
 from waza_engine.graders.matching.nearest import escaped
 from waza_engine.graders.matching.patterns import current_workers
 from waza_engine.graders.matching.strings import lowered, quoted, shortened
-from waza_engine.lab.live.session import LiveSession
+from waza_engine.lab.live.live_session import LiveSession
 from waza_engine.lab.live.work import AnsweredTrial, LentTrials, built_in
 from waza_engine.results.reports.result_page import call_line
 from waza_engine.runs.grading.graders import BuiltGrader, grade_here
-from waza_engine.scaffold.files import slug
+from waza_engine.scaffold.file_changes import slug
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.vocabulary import ToolCall
 

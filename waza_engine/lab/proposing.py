@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from itertools import pairwise
 from typing import Any, TypeAlias, cast
 
-from waza_engine.assertions.syntax import parse_expression
+from waza_engine.assertions.assertion_syntax import parse_expression
 from waza_engine.graders.matching.nearest import Loosened, matching_loosened, nearest_text, occurrences_of
 from waza_engine.graders.matching.patterns import PatternError, find_first
 from waza_engine.graders.matching.strings import shortened

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 
 from waza_engine.boundary import Boundary
 from waza_engine.files import read_text
-from waza_engine.results.places import JOURNAL_SUFFIX, boundary_beside
+from waza_engine.results.result_file_names import JOURNAL_SUFFIX, boundary_beside
 from waza_engine.results.stored_lists import StoredList
 
 LONGEST_INLINE = 256 * 1024

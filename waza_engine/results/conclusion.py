@@ -40,7 +40,7 @@ from waza_engine.results.task_conclusion import (
 from waza_engine.scoring.impact import compared_rates, improves
 from waza_engine.scoring.pass_estimates import MeanPassEstimates, PassEstimates, mean_pass_estimates
 from waza_engine.scoring.statistics import SIGNIFICANT, mean, paired_p
-from waza_engine.scoring.triggers import trigger_metrics
+from waza_engine.scoring.trigger_scores import trigger_metrics
 from waza_engine.vocabulary import grader_label
 
 

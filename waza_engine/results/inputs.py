@@ -15,7 +15,7 @@ from waza_engine.boundary import is_foreign
 from waza_engine.files import read_text
 from waza_engine.later_patterns import compiled_later
 from waza_engine.results.json_values import Block, Json, block_of, given, object_in, text_of, texts_of, whole
-from waza_engine.results.places import boundary_beside
+from waza_engine.results.result_file_names import boundary_beside
 
 LONGEST_BYTES = 16 * 2**20
 _UNREAD_FOLDERS = frozenset({".git", ".waza", ".venv", "node_modules", "__pycache__", ".waza-cache"})

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from waza_engine.frozen import frozen
 from waza_engine.number_formats import reaches
 from waza_engine.results.json_values import whole
-from waza_engine.scoring.tasks import Graded, TrialScore, TrialStatus, composite
-from waza_engine.scoring.triggers import TriggerAnswer
+from waza_engine.scoring.task_scores import Graded, TrialScore, TrialStatus, composite
+from waza_engine.scoring.trigger_scores import TriggerAnswer
 from waza_engine.spec.executors import asked_model
 from waza_engine.vocabulary import DECIDES_TRIALS, MEASURES_JUDGES, checkpoint_grader
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from waza_engine.scoring.cost import Cost, Spending
     from waza_engine.scoring.impact import Recommendation, SkillImpact
-    from waza_engine.scoring.tasks import SuiteSummary, TaskStatistics, TaskStatus
-    from waza_engine.scoring.triggers import TriggerMetrics
+    from waza_engine.scoring.task_scores import SuiteSummary, TaskStatistics, TaskStatus
+    from waza_engine.scoring.trigger_scores import TriggerMetrics
     from waza_engine.vocabulary import (
         Check,
         CommandInvocation,

@@ -20,12 +20,12 @@ from typing import Any, TypeAlias, cast
 from waza_engine.boundary import repository_around, suite_boundary
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import opened_to_append, read_bytes
-from waza_engine.results.codec.runs import counted_document
+from waza_engine.results.codec.run_documents import counted_document
 from waza_engine.results.codec.summary_blocks import counted_run, counted_task
 from waza_engine.results.codec.trials import verdict_blocks, verdict_of, verdicts_of
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of, whole
-from waza_engine.results.places import results_directory
 from waza_engine.results.record import Validation
+from waza_engine.results.result_file_names import results_directory
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES
 from waza_engine.terminal import json_text
 from waza_engine.vocabulary import checkpoint_grader

@@ -12,7 +12,7 @@ from waza_engine.number_formats import format_score
 from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation, verdicts_of
 from waza_engine.scoring.pass_estimates import PassEstimates, pass_estimates
 from waza_engine.scoring.statistics import mean
-from waza_engine.scoring.tasks import TrialStatus, task_status
+from waza_engine.scoring.task_scores import TrialStatus, task_status
 from waza_engine.spec.executors import asks_nobody
 from waza_engine.vocabulary import COULD_NOT_GRADE, grader_label, unique_names, unjudged_reason
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from waza_engine.graders.judging.judges import JudgedConfig
 from waza_engine.results.reading.expenses import RunExpenses, TrialExpense, expenses_of
 from waza_engine.runs.grading.grader_cache import GraderCache
-from waza_engine.runs.loading.suite import Suite, load_suite
+from waza_engine.runs.loading.suite_on_disk import Suite, load_suite
 from waza_engine.runs.passes.affected import Build
 from waza_engine.runs.passes.caching import cache_directory
 from waza_engine.runs.passes.suite_pass import judge_models

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from waza_engine.executors.base import Executor, ExecutorError, ExecutorSettings
-from waza_engine.executors.registry import create_executor
+from waza_engine.executors.executor import Executor, ExecutorError, ExecutorSettings
+from waza_engine.executors.executor_types import create_executor
 from waza_engine.graders.judging.judges import limit_warning
 from waza_engine.masking import read_environment
 from waza_engine.results.reading.expenses import expenses_of
 from waza_engine.runs.choosing import choose_tasks
 from waza_engine.runs.grading.judging import judge_executor
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
-from waza_engine.runs.loading.suite import Suite, SuiteError
+from waza_engine.runs.loading.suite_on_disk import Suite, SuiteError
 from waza_engine.runs.passes.caching import TaskCache, cache_directory
 from waza_engine.runs.passes.suite_pass import (
     Pass,

@@ -17,18 +17,18 @@ from typing import Any
 from waza_engine.counting import counted
 from waza_engine.later_patterns import compiled_later
 from waza_engine.results.attachments import with_attachments
-from waza_engine.results.codec.runs import engine_block, run_of
+from waza_engine.results.codec.run_documents import engine_block, run_of
 from waza_engine.results.inputs import RunInputs, inputs_digest, inputs_of
 from waza_engine.results.json_values import Block, block_of, text_of
-from waza_engine.results.places import JOURNAL_SUFFIX, record_boundary, results_directory
 from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
 from waza_engine.results.record import RunHeader, RunOutcome, TrialOutcome, TriggerOutcome
+from waza_engine.results.result_file_names import JOURNAL_SUFFIX, record_boundary, results_directory
 from waza_engine.results.writing.store import ResultsError, ResultStore, recover_journals
 from waza_engine.runs.loading.discovery import eval_files_of, runs_as_suite
-from waza_engine.runs.loading.suite import AlreadyResumedError, Suite, SuiteError
+from waza_engine.runs.loading.suite_on_disk import AlreadyResumedError, Suite, SuiteError
 from waza_engine.runs.passes.deciding_files import current_inputs
 from waza_engine.runs.settings.table import RunSettings, setting_rows, settings_from
 from waza_engine.runs.trials.selection import SelectedTask

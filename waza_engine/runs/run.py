@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, cast
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.boundary import suite_boundary
-from waza_engine.executors.base import Executor
+from waza_engine.executors.executor import Executor
 from waza_engine.graders.matching.patterns import current_workers, pattern_workers
 from waza_engine.processes.git import commit_of
 from waza_engine.processes.scope import ProcessScope, current_scope
@@ -44,16 +44,16 @@ from waza_engine.results.writing.store import (
 )
 from waza_engine.results.writing.transcripts import write_transcript
 from waza_engine.runs.agent.setup import AgentSetup
-from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of
+from waza_engine.runs.agent.trial_workspace import WorkspaceError, prompt_of
 from waza_engine.runs.events.session_log import SessionListener, SessionLog
 from waza_engine.runs.events.stream import EventStream, Progress, RunEvent
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
 from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation, all_at_once
-from waza_engine.runs.loading.suite import AlreadyResumedError, Suite, SuiteError
+from waza_engine.runs.loading.suite_on_disk import AlreadyResumedError, Suite, SuiteError
 from waza_engine.runs.passes.caching import TaskCache
 from waza_engine.runs.passes.deciding_files import current_inputs, stored_inputs
 from waza_engine.runs.passes.suite_pass import Findings, Handling, Pass, judge_models, outputs_of, run_pass
-from waza_engine.runs.passes.tasks import ENDED_BEFORE, unrun_task
+from waza_engine.runs.passes.task_runs import ENDED_BEFORE, unrun_task
 from waza_engine.runs.settings.options import project_boundary, run_header, second_results, session_logs
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.backend import BackendFactory
@@ -62,7 +62,7 @@ from waza_engine.runs.trials.hooks import HookError
 from waza_engine.runs.trials.selection import SelectedTask, compares, graders_of
 from waza_engine.scoring.cost import Spending, total
 from waza_engine.scoring.impact import PairwiseImpact, pairwise_impact, skill_impact
-from waza_engine.scoring.tasks import TaskScore, suite_summary
+from waza_engine.scoring.task_scores import TaskScore, suite_summary
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig
 from waza_engine.vocabulary import unique_names

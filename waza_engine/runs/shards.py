@@ -12,7 +12,7 @@ from waza_engine.later_patterns import compiled_later
 from waza_engine.results.json_values import block_of, whole
 from waza_engine.results.reading.expenses import expenses_of
 from waza_engine.results.reading.recordings import Recording
-from waza_engine.runs.loading.suite import Suite, SuiteError
+from waza_engine.runs.loading.suite_on_disk import Suite, SuiteError
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.spec.limits import MOST_SHARDS

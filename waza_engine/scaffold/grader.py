@@ -8,10 +8,10 @@ from pathlib import Path
 from waza_engine.graders.base import GraderError
 from waza_engine.graders.registry import create, grader_type
 from waza_engine.runs.loading.discovery import eval_file_of, suite_of_task
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.trials.triggers import FILE_NAME as TRIGGER_FILE
 from waza_engine.scaffold.composing import load_yaml, to_yaml, with_item
-from waza_engine.scaffold.files import (
+from waza_engine.scaffold.file_changes import (
     ScaffoldError,
     free_name,
     mark_executable,

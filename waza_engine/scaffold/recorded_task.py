@@ -26,10 +26,10 @@ from waza_engine.results.reading.recordings import (
     RecordingError,
     read_recording,
 )
-from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of
-from waza_engine.runs.loading.suite import SuiteError, SuiteTask, load_suite
+from waza_engine.runs.agent.trial_workspace import WorkspaceError, prompt_of
+from waza_engine.runs.loading.suite_on_disk import SuiteError, SuiteTask, load_suite
 from waza_engine.scaffold.composing import load_yaml, string_node, to_yaml, value_of_key, with_item
-from waza_engine.scaffold.files import (
+from waza_engine.scaffold.file_changes import (
     ScaffoldError,
     as_beside,
     free_name,
@@ -41,7 +41,7 @@ from waza_engine.scaffold.files import (
 from waza_engine.scaffold.task import TaskLocation, unused_task_path
 from waza_engine.spec.loading import canonical_task
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_reader import DISK, SuiteFiles
 from waza_engine.spec.reading.yaml_reader import parse_yaml
 from waza_engine.spec.task_file import TaskFile
 

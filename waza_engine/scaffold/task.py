@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from waza_engine.runs.loading.discovery import eval_file_of
-from waza_engine.runs.loading.suite import SuiteError, load_suite
+from waza_engine.runs.loading.suite_on_disk import SuiteError, load_suite
 from waza_engine.scaffold.composing import compose
-from waza_engine.scaffold.files import ScaffoldError, as_beside, free_name, slug
+from waza_engine.scaffold.file_changes import ScaffoldError, as_beside, free_name, slug
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.loading import load_eval_file
 from waza_engine.spec.problems import SuiteFileError

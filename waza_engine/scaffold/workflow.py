@@ -6,7 +6,7 @@ from pathlib import Path
 
 from waza_engine.boundary import repository_around
 from waza_engine.project_page import project_page
-from waza_engine.scaffold.files import ScaffoldError, write_files
+from waza_engine.scaffold.file_changes import ScaffoldError, write_files
 from waza_engine.version import __version__
 
 _GITHUB = """\

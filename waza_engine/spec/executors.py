@@ -10,7 +10,7 @@ from waza_engine.frozen import frozen
 
 @frozen()
 class ExecutorKind:
-    """The properties of an executor without loading it; it declares the rest itself (``executors/base.py``).
+    """The properties of an executor without loading it; ``executors/executor.py`` has the rest.
 
     ``what`` describes it in the documentation of the key. In a new suite ``note`` is the comment after its
     name and ``keys`` are the lines that it needs there; with ``skills_in_new_suites`` new tasks require that

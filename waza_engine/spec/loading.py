@@ -31,11 +31,11 @@ from waza_engine.spec.foreign_evals import (
     is_named_as_evals,
 )
 from waza_engine.spec.grader_entry import GraderEntry
-from waza_engine.spec.harness_rows import ROW_SUFFIXES, describe_harness_file
+from waza_engine.spec.harness_files import ROW_SUFFIXES, describe_harness_file
 from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
 from waza_engine.spec.project_config import ProjectConfig
 from waza_engine.spec.reading.json_reader import parse_json, read_json_file
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_reader import DISK, SuiteFiles
 from waza_engine.spec.reading.yaml_faults import SECOND_DOCUMENT
 from waza_engine.spec.reading.yaml_reader import YamlFile, parse_yaml, read_text, read_yaml_file
 from waza_engine.spec.skill_evals import suite_of
@@ -46,7 +46,7 @@ from waza_engine.vocabulary import PARTS_OF_SUITES
 
 if TYPE_CHECKING:
     from waza_engine.spec.adapter import AdapterFile
-    from waza_engine.spec.vally.eval_file import VallyEval
+    from waza_engine.spec.vally.eval_models import VallyEval
 
 
 _INCLUDE = "include:"
@@ -285,9 +285,9 @@ def _suite_of_vally(
     file: YamlFile, files: SuiteFiles, left_out: dict[str, Location] | None = None
 ) -> tuple[YamlFile, VallyEval, Warnings]:
     # Few suites are Vally's, and its models are many.
-    from waza_engine.spec.vally.eval_file import Environment, VallyEval
+    from waza_engine.spec.vally.eval_models import Environment, VallyEval
     from waza_engine.spec.vally.project_file import VallyProject
-    from waza_engine.spec.vally.suite import suite_of
+    from waza_engine.spec.vally.suite_of_stimuli import suite_of
 
     project = find_above(file.path.parent, VALLY_PROJECT_NAMES, files)
     environments: Mapping[str, Environment] = {}

@@ -14,7 +14,7 @@ from waza_engine.boundary import suite_boundary
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.evals_json import AssertionObject, EvalCase, EvalsFile, TriggerList
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_reader import DISK, SuiteFiles
 from waza_engine.spec.skill_file import SKILL_FILE, load_skill_file
 from waza_engine.spec.trigger_tests import TriggerPrompt, TriggerTests
 from waza_engine.vocabulary import unique_names

@@ -23,7 +23,7 @@ from waza_language_server.analysis.suite_rules import (
     weak_graders,
 )
 from waza_language_server.analysis.text_rules import syntax
-from waza_language_server.analysis.vally_rules import references, stimuli, versions
+from waza_language_server.analysis.vally_rules import stimuli, unknown_names, versions
 from waza_language_server.analysis.value_rules import (
     assertions,
     contradictions,
@@ -118,7 +118,7 @@ VALLY_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("turns of stimuli", stimuli.turns),
     Rule("contradictions of stimuli", stimuli.contradictions),
     Rule("weights of types", stimuli.weights),
-    Rule("references of Vally", references.references),
+    Rule("references of Vally", unknown_names.references),
 )
 """Rules about Vally's files, in place of those that compare graders and of those of suites."""
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
-from waza_language_server.features.structure import files_of_command
+from waza_language_server.features.document_structure import files_of_command
 from waza_language_server.project.naming_places import location_of, mentions_in
 from waza_language_server.project.references import (
     definitions,

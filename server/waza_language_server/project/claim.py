@@ -14,7 +14,7 @@ from pathlib import PurePath
 
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.foreign_evals import is_named_as_evals
-from waza_engine.spec.harness_rows import ROW_SUFFIXES, RowKind, file_kind, is_adapter
+from waza_engine.spec.harness_files import ROW_SUFFIXES, RowKind, file_kind, is_adapter
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES as NAMES_TO_RUN
 from waza_engine.spelling import slip_of
 from waza_language_server.project.document import DocumentKind

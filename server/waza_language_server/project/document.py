@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import Literal
 
 from waza_engine.frozen import frozen
-from waza_engine.spec.harness_rows import ROW_SUFFIXES
+from waza_engine.spec.harness_files import ROW_SUFFIXES
 from waza_language_server.project.front_matter import front_matter
 from waza_language_server.schema.catalog import LINE_KINDS
 from waza_language_server.syntax.json_lines import parse_json_lines

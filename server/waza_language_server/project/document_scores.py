@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Literal
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code
-from waza_engine.results.places import JOURNAL_SUFFIX
-from waza_engine.spec.harness_rows import ROW_SUFFIXES
+from waza_engine.results.result_file_names import JOURNAL_SUFFIX
+from waza_engine.spec.harness_files import ROW_SUFFIXES
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.project.changed_inputs import (
     FILE_REWRITTEN,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from waza_engine.frozen import frozen
-from waza_engine.results.codec.runs import commit_in
+from waza_engine.results.codec.run_documents import commit_in
 from waza_engine.results.json_values import Block, blocks_of, items_of, number_or_none, whole
 from waza_engine.vocabulary import Commit
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from waza_engine.checkpoint import checkpoint
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.foreign_evals import is_named_as_evals
-from waza_engine.spec.harness_rows import ROW_SUFFIXES
+from waza_engine.spec.harness_files import ROW_SUFFIXES
 from waza_engine.spec.reading.task_globs import is_literal, split_pattern
 from waza_language_server.project.boundaries import Boundaries
 from waza_language_server.project.claim import (

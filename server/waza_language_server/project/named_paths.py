@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.task_globs import GlobError, is_literal, literally, split_pattern
 from waza_language_server.project.eval_cases import skill_file_of
-from waza_language_server.project.places import FIXTURES, roots_around
+from waza_language_server.project.search_folders import FIXTURES, roots_around
 from waza_language_server.project.suites import paths_of_pattern
 
 if TYPE_CHECKING:

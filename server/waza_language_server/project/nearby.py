@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from waza_language_server.project.claim import CONFIG_NAMES
 from waza_language_server.project.facts import Fact
 from waza_language_server.project.outline import GraderOutline, outline_of, tags_of
-from waza_language_server.project.places import FIXTURES, roots_around
+from waza_language_server.project.search_folders import FIXTURES, roots_around
 from waza_language_server.project.skills import skill_name
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.suites import folders_above, folders_below

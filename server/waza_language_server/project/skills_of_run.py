@@ -1,4 +1,4 @@
-"""The skills that a run of a suite finds, where ``runs/agent/skills.py`` of the engine looks for them."""
+"""The skills that a run of a suite finds: where ``runs/agent/agent_skills.py`` looks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from waza_language_server.project.claim import CONFIG_NAMES, SKILL_NAME
 from waza_language_server.project.facts import Fact
-from waza_language_server.project.places import bases_of_run, found_at
+from waza_language_server.project.search_folders import bases_of_run, found_at
 from waza_language_server.project.skills import skill_name
 from waza_language_server.project.suite_file import scalar_text
 from waza_language_server.project.suites import folders_above

@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 from waza_engine.files import printable
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES, Json
-from waza_engine.spec.vally.names import OF_CONSTRAINTS, grader_names, task_ids, type_for_skills
+from waza_engine.spec.vally.name_checks import OF_CONSTRAINTS, grader_names, task_ids, type_for_skills
 from waza_language_server.syntax.aliases import aliased_nodes, contains_alias
 from waza_language_server.syntax.green import Green
 from waza_language_server.syntax.nodes import Node, value_at

@@ -14,7 +14,7 @@ from typing import Literal
 
 from waza_engine.files import printable
 from waza_engine.frozen import frozen
-from waza_engine.spec.harness_rows import ROW_SUFFIXES
+from waza_engine.spec.harness_files import ROW_SUFFIXES
 from waza_engine.spec.reading.searched_folders import is_environment
 from waza_engine.spec.reading.task_globs import GlobError, expand, literal_path, matches
 from waza_language_server.project.disk import Disk, identity_of, stamp_of

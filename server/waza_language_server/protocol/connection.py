@@ -64,13 +64,13 @@ class ClientConnection(LanguageServer):
 
     def show_message(self, kind: types.MessageType, text: str) -> None:
         """Show the user a message; text from files cannot create links in it."""
-        from waza_language_server.text.labels import message
+        from waza_language_server.text.label_escaping import message
 
         self.window_show_message(types.ShowMessageParams(type=kind, message=message(text)))
 
     async def ask_user(self, kind: types.MessageType, text: str, titles: Iterable[str]) -> str | None:
         """Ask the user, and return the chosen title; None if there is none, or the client cannot ask."""
-        from waza_language_server.text.labels import message
+        from waza_language_server.text.label_escaping import message
 
         if not self.abilities.asks_the_user:
             return None

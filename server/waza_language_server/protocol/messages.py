@@ -122,7 +122,7 @@ def with_version(message: Message) -> Message:
 
 def refused(reason: str, code: int = INVALID_PARAMS) -> JsonRpcException:
     """Return the error that answers a command which is not carried out."""
-    from waza_language_server.text.labels import message
+    from waza_language_server.text.label_escaping import message
 
     return JsonRpcException(message=message(reason), code=code)
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.yaml_faults import escape_at, joined_halves, sentence, wrong_escape
-from waza_language_server.syntax.events import read
 from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.libyaml_events import read
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 

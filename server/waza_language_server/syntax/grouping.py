@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from waza_engine.later_patterns import compiled_later
-from waza_language_server.syntax.events import read
-from waza_language_server.syntax.explain import is_unclosed
+from waza_language_server.syntax.error_sentences import is_unclosed
+from waza_language_server.syntax.libyaml_events import read
 from waza_language_server.syntax.lines import Line, dash_at, key_at
 from waza_language_server.text.span import Span
 

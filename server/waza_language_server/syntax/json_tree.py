@@ -19,9 +19,9 @@ from waza_engine.checkpoint import checkpoint
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.json_numbers import unreadable_number
 from waza_engine.spec.reading.yaml_faults import MAX_DEPTH, sentence
-from waza_language_server.syntax.events import duplicate_keys
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.green import Green, Placed, Style, names_of
+from waza_language_server.syntax.libyaml_events import duplicate_keys
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import MOST_FAULTS, Tree, merged, unreadable
 from waza_language_server.text.edit import Edit, Edits, Fix

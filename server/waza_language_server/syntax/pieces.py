@@ -18,9 +18,9 @@ from typing import Literal
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
-from waza_language_server.syntax.events import Notes, Part, Reading, read, read_parts
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.green import Green, Placed
+from waza_language_server.syntax.libyaml_events import Notes, Part, Reading, read, read_parts
 from waza_language_server.syntax.repair import Repaired, repair_block, repair_entries, repair_items
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span

@@ -22,8 +22,7 @@ from dataclasses import dataclass, field, replace
 from waza_engine.checkpoint import checkpoint
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.yaml_faults import MAX_DEPTH
-from waza_language_server.syntax.events import Notes, ReadError, Reading, read
-from waza_language_server.syntax.explain import (
+from waza_language_server.syntax.error_sentences import (
     end_of_brackets,
     explain_error,
     explain_line,
@@ -34,6 +33,7 @@ from waza_language_server.syntax.explain import (
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.green import Green, Placed
 from waza_language_server.syntax.grouping import Grouping, has_keys, line_kind, significant, usual_of
+from waza_language_server.syntax.libyaml_events import Notes, ReadError, Reading, read
 from waza_language_server.syntax.line_faults import (
     missing_dash,
     start_fault,

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import resolve_scalar
-from waza_language_server.syntax.events import read
+from waza_language_server.syntax.libyaml_events import read
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.scalar_decoding import decode
 from waza_language_server.text.span import Span

@@ -21,11 +21,11 @@ from typing import TypeAlias
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.yaml_faults import SECOND_DOCUMENT, sentence, unknown_anchor
 from waza_language_server.syntax import characters
-from waza_language_server.syntax.events import duplicate_keys
-from waza_language_server.syntax.explain import is_merge_mark
+from waza_language_server.syntax.error_sentences import is_merge_mark
 from waza_language_server.syntax.fault import STRUCTURAL_CODES, SyntaxFault
 from waza_language_server.syntax.green import Green, Placed
 from waza_language_server.syntax.layout import Known, Layout, lay_out
+from waza_language_server.syntax.libyaml_events import duplicate_keys
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.pieces import Piece
 from waza_language_server.text.span import Span

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from waza_engine.assertions.assertion_syntax import RefusedSyntaxError, check_expression, parse_expression
 from waza_engine.assertions.interpreter import Expression
 from waza_engine.assertions.names import RefusedError, is_refused_attribute
-from waza_engine.assertions.syntax import RefusedSyntaxError, check_expression, parse_expression
-from waza_engine.assertions.values import names_for_assertions
+from waza_engine.assertions.operations import names_for_assertions
 
 _ADDRESSES = re.compile(r"<method '\w+' of '\w+' objects>|<[^<>]*(?:<[^<>]*>[^<>]*)* at 0x[0-9a-f]+>")
 _PROXIES = re.compile(r"mappingproxy\((\{[^{}]*\})\)")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.engine.assertions.attacks import COSTLY, REACHING
 from tests.engine.assertions.expressions import CONTEXT
-from waza_engine.assertions.values import names_for_assertions
+from waza_engine.assertions.operations import names_for_assertions
 from waza_engine.assertions.worker import RECURSION_LIMIT, Evaluation
 
 

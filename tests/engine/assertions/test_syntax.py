@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from waza_engine.assertions.interpreter import Expression
-from waza_engine.assertions.syntax import (
+from waza_engine.assertions.assertion_syntax import (
     MOST_NESTED,
     RefusedSyntaxError,
     check_expression,
     check_size,
     parse_expression,
 )
+from waza_engine.assertions.interpreter import Expression
 
 
 @pytest.mark.parametrize("count", [21, 22, 23, 40, MOST_NESTED - 1])

@@ -10,6 +10,7 @@ import pytest
 
 from tests.engine.assertions.attacks import REACHING
 from tests.engine.assertions.generators import CONTEXT, GENERATORS, VALUES
+from waza_engine.assertions.assertion_syntax import check_expression, parse_expression
 from waza_engine.assertions.interpreter import Expression
 from waza_engine.assertions.names import (
     MEMBERS,
@@ -20,8 +21,7 @@ from waza_engine.assertions.names import (
     REFUSED,
     RefusedError,
 )
-from waza_engine.assertions.syntax import check_expression, parse_expression
-from waza_engine.assertions.values import KNOWN_TYPES, attribute, names_for_assertions
+from waza_engine.assertions.operations import KNOWN_TYPES, attribute, names_for_assertions
 
 NOT_EVERYWHERE = {(int, "is_integer"), (bool, "is_integer"), (re.RegexFlag, "name"), (re.RegexFlag, "value")}
 """Members that Python has from 3.12 on, or that values have and their type has not."""

@@ -10,7 +10,7 @@ from tests.command_line import engine
 from tests.conftest import StartModel
 from tests.engine.graders.judging import passes, verdicts
 from tests.engine.suites import openai_config, task, write_suite
-from waza_engine.executors.base import Cancellation
+from waza_engine.executors.executor import Cancellation
 from waza_engine.runs.regrading.regrade import RegradedTask, Regrading
 
 ASK_FOR_VERDICTS = (

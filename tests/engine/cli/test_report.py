@@ -6,9 +6,9 @@ import pytest
 
 from tests.command_line import engine, stderr_of, stdout_of
 from tests.engine.suites import GREETS, present, recorded, run, task, write_suite
-from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.suite_conclusion import conclude_suite
+from waza_engine.results.result_file_names import JOURNAL_SUFFIX
 
 
 @pytest.fixture

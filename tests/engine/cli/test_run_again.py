@@ -12,7 +12,7 @@ from tests.engine.suites import GREETS, task, write_prompts, write_suite
 from waza_engine.commands.run_again import read_keys
 from waza_engine.masking import masked
 from waza_engine.results.reading.newest_scores import result_files
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.run import PreparedRun, RunReport
 
 

@@ -9,7 +9,7 @@ from junitparser import JUnitXml
 from tests.command_line import Finished, engine
 from tests.conftest import StartModel
 from tests.engine.suites import GREETS, openai_config, task, write_suite
-from waza_engine.executors.base import Cancellation
+from waza_engine.executors.executor import Cancellation
 from waza_engine.runs.run import PreparedRun, RunReport
 
 

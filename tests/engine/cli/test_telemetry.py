@@ -16,7 +16,7 @@ from waza_engine.commands.telemetry import Telemetry, TelemetryOptions
 from waza_engine.masking import keep_secret
 from waza_engine.results.record import RunOutcome
 from waza_engine.runs.events.stream import RunEvent
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.vocabulary import ToolCall, Usage
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "run-listener"

@@ -11,8 +11,8 @@ pytest.importorskip("distributed")
 from waza_engine.cluster.addresses import ClusterAddress, checked_address, cluster_address
 from waza_engine.cluster.certificates import make_certificates, security_of
 from waza_engine.cluster.cluster_file import read_cluster_file
-from waza_engine.cluster.versions import difference, hello, resource_of
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.cluster.machine_versions import difference, hello, resource_of
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 
 
 @pytest.mark.parametrize(

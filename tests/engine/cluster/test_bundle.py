@@ -15,9 +15,9 @@ pytest.importorskip("distributed")
 from tests.engine.suites import task, write_suite
 from waza_engine.cluster.bundle import Bundle, make_bundle, settings_on_worker
 from waza_engine.masking import read_environment
+from waza_engine.runs.agent.agent_skills import suite_skills
 from waza_engine.runs.agent.setup import AgentSetup
-from waza_engine.runs.agent.skills import suite_skills
-from waza_engine.runs.loading.suite import SuiteError, load_suite
+from waza_engine.runs.loading.suite_on_disk import SuiteError, load_suite
 from waza_engine.runs.settings.options import given_settings, with_options
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import select

@@ -19,7 +19,7 @@ from tests.engine.cluster.processes import engine
 from tests.engine.suites import task, write_suite
 from waza_engine.cluster.certificates import make_certificates, security_of
 from waza_engine.cluster.cluster_file import read_cluster_file, start_cluster
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 
 pytestmark = pytest.mark.check
 LOCAL = """\

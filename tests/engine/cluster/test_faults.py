@@ -9,7 +9,7 @@ from tests.engine.cluster.ledgers import LedgerSuite
 from tests.engine.cluster.test_local_cluster import document, executed
 from waza_engine.cluster.dask_cluster import DaskCluster
 from waza_engine.commands.merge import merged_document
-from waza_engine.results.codec.runs import run_of
+from waza_engine.results.codec.run_documents import run_of
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.runs.trials.backend import ThreadBackend
 

@@ -25,7 +25,7 @@ from tests.engine.suites import present, task, write_suite
 from tests.patience import staying
 from waza_engine.cluster.dask_backend import backends_of
 from waza_engine.cluster.dask_cluster import DaskCluster
-from waza_engine.results.codec.runs import run_of
+from waza_engine.results.codec.run_documents import run_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.json_values import blocks_of
 from waza_engine.results.reading.formats import read_document

@@ -35,7 +35,7 @@ from waza_engine.cluster.addresses import ClusterAddress
 from waza_engine.cluster.certificates import make_certificates
 from waza_engine.cluster.dask_backend import backends_of
 from waza_engine.cluster.dask_cluster import DaskCluster
-from waza_engine.results.codec.runs import run_document
+from waza_engine.results.codec.run_documents import run_document
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.record import RunOutcome
 from waza_engine.runs.events.stream import RunEvent

@@ -13,9 +13,9 @@ from waza_engine.boundary import suite_boundary
 from waza_engine.cluster.object_run_store import ObjectRunStore, checked_store
 from waza_engine.cluster.run_store import FolderRunStore, RunStore
 from waza_engine.cluster.stored_run_folders import fetch_run_store
-from waza_engine.results.places import run_store_directory
 from waza_engine.results.reading.run_store_entries import entries_in, note_in, write_note
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.results.result_file_names import run_store_directory
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 
 RUN = "run-1700000000-abcdef"
 

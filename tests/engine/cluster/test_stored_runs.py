@@ -26,7 +26,7 @@ from tests.patience import staying
 from waza_engine.cluster.addresses import ClusterAddress
 from waza_engine.cluster.dask_backend import backends_of
 from waza_engine.cluster.dask_cluster import DaskCluster
-from waza_engine.results.codec.runs import run_of
+from waza_engine.results.codec.run_documents import run_of
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.runs.trials.backend import ThreadBackend
 

@@ -19,11 +19,11 @@ from tests.engine.harness.test_captures_as_records import written as written_row
 from tests.engine.suites import GREETS, recorded, task, write_suite
 from waza_engine.convert.conversion import ConversionError
 from waza_engine.convert.convert import changes_since, convert, write_conversion
-from waza_engine.graders.programs.answers import UnusableAnswerError
+from waza_engine.graders.programs.program_output import UnusableAnswerError
 from waza_engine.harness.suite_grader import score_of_answer
 from waza_engine.results.reading.recordings import read_recording
-from waza_engine.runs.loading.suite import load_suite
-from waza_engine.schemas.harness import schema_of
+from waza_engine.runs.loading.suite_on_disk import load_suite
+from waza_engine.schemas.harness_schemas import schema_of
 from waza_engine.vocabulary import Target
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

@@ -12,7 +12,7 @@ from tests.engine.harness.test_captures_as_records import written as written_row
 from tests.engine.suites import GREETS, task, write_suite
 from tests.shared_corpus import needs_corpus, suite_files
 from waza_engine.convert.conversion import ConversionError
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.spec.problems import SuiteFileError
 
 pytestmark = pytest.mark.check

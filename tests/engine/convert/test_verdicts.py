@@ -13,7 +13,7 @@ from waza_engine.convert.convert import convert, write_conversion
 from waza_engine.graders.base import GraderError, GradingContext
 from waza_engine.graders.registry import create
 from waza_engine.runs.grading.graders import expectations
-from waza_engine.runs.loading.suite import Suite, SuiteTask, load_suite
+from waza_engine.runs.loading.suite_on_disk import Suite, SuiteTask, load_suite
 
 # No letter with more than two forms: `(?i)` takes `s` and `ſ` for equal, `contains` does not.
 SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much]

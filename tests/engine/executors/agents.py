@@ -7,8 +7,8 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorSettings
 from waza_engine.executors.command import CommandExecutor
+from waza_engine.executors.executor import ExecutionRequest, ExecutionResponse, ExecutorSettings
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.spec.eval_config import EvalConfig
 

@@ -11,7 +11,12 @@ import pytest
 
 from tests.conftest import StartModel
 from tests.scripted_model import ModelRequest, Reply, ScriptedModel
-from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError, ExecutorSettings
+from waza_engine.executors.executor import (
+    ExecutionRequest,
+    ExecutionResponse,
+    ExecutorError,
+    ExecutorSettings,
+)
 from waza_engine.executors.openai import OpenAIExecutor
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.spec.eval_config import EvalConfig

@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.executors.agents import adapter
-from waza_engine.executors.adapter.events import Line, Update, event_of, find, find_text, is_path, read_event
+from waza_engine.executors.adapter.output_lines import (
+    Line,
+    Update,
+    event_of,
+    find,
+    find_text,
+    is_path,
+    read_event,
+)
 from waza_engine.results.json_values import value_text
 from waza_engine.spec.adapter import AdapterFile
 

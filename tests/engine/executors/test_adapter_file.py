@@ -10,14 +10,14 @@ import pytest
 
 from tests.engine.executors.agents import MESSAGE, adapter, load, write_agent
 from tests.engine.spec.schema_reading import schema_of
-from waza_engine.executors.adapter.command_line import (
+from waza_engine.executors.adapter.agent_command import (
     PastTurn,
     arguments_of,
     prepare_workdir,
     prompt_of,
     resolved_command,
 )
-from waza_engine.executors.base import ExecutionRequest, ExecutorError
+from waza_engine.executors.executor import ExecutionRequest, ExecutorError
 from waza_engine.spec.adapter import AdapterFile
 from waza_engine.spec.loading import load_adapter_file
 from waza_engine.spec.problems import SuiteFileError

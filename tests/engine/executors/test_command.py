@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.engine.executors.agents import RESULT, answer, ask, executor_of, types
-from waza_engine.executors.base import ExecutorError
+from waza_engine.executors.executor import ExecutorError
 from waza_engine.masking import masked
 from waza_engine.vocabulary import ModelUsage, SkillInvocation, ToolCall, Usage
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.engine.executors.agents import answer, ask, executor_of
 from tests.patience import ON_A_BUSY_MACHINE, ends
-from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
+from waza_engine.executors.executor import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.peers.bounds import LONGEST_MESSAGE_BYTES, MOST_BYTES
 from waza_engine.runs.limits.cancellation import RunCancellation
 

@@ -14,10 +14,10 @@ from copilot import _cli_download as library
 from copilot._cli_version import get_runtime_platform
 
 from tests.engine.suites import present
-from waza_engine.executors.base import ExecutionRequest, ExecutorError, ExecutorSettings
 from waza_engine.executors.copilot.events import TurnRecord, usage_of_models, usage_since
 from waza_engine.executors.copilot.runtime import Program, _login_command, find_program, find_provider
 from waza_engine.executors.copilot_sdk import CopilotExecutor, Sessions
+from waza_engine.executors.executor import ExecutionRequest, ExecutorError, ExecutorSettings
 from waza_engine.masking import masked
 from waza_engine.peers import bounds
 from waza_engine.runs.limits.cancellation import RunCancellation

@@ -15,8 +15,8 @@ from tests.engine.executors.talking import Talk, ask, openai_executor
 from tests.hostile_peers import JSON, STREAM, HostilePeer, bomb, event, hostile_peer, without_end
 from tests.scripted_model import Answer, Status, call
 from waza_engine.executors import openai as executor_module
-from waza_engine.executors.base import ExecutorError
-from waza_engine.executors.chat.wire import MOST_CALLS
+from waza_engine.executors.chat.chat_requests import MOST_CALLS
+from waza_engine.executors.executor import ExecutorError
 from waza_engine.peers import bounds
 
 MOST, LONGEST = 200_000, 50_000

@@ -11,7 +11,7 @@ from tests.conftest import StartModel
 from tests.engine.executors.talking import ask, openai_executor, result_of
 from tests.patience import ON_A_BUSY_MACHINE
 from tests.scripted_model import ModelRequest, Reply, call
-from waza_engine.executors.base import ExecutorError
+from waza_engine.executors.executor import ExecutorError
 from waza_engine.mcp.mocks import MockResponse, MockServer, MockTool, server_of
 from waza_engine.runs.limits.cancellation import RunCancellation
 

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from waza_engine.executors.base import ExecutionRequest, WorkspaceFile
+from waza_engine.executors.executor import ExecutionRequest, WorkspaceFile
 from waza_engine.executors.mock import MockExecutor
 from waza_engine.runs.limits.cancellation import RunCancellation
 

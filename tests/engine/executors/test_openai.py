@@ -20,9 +20,9 @@ from tests.engine.executors.talking import (
     write_skill,
 )
 from tests.scripted_model import Answer, Call, ModelRequest, Tokens, call
-from waza_engine.executors.base import ExecutionResponse, ExecutorError
+from waza_engine.executors.executor import ExecutionResponse, ExecutorError
+from waza_engine.executors.executor_types import create_executor
 from waza_engine.executors.openai import OpenAIExecutor
-from waza_engine.executors.registry import create_executor
 from waza_engine.graders.judge import AgentTool
 from waza_engine.masking import masked_json, read_environment
 from waza_engine.vocabulary import ModelUsage, SkillInvocation, ToolCall

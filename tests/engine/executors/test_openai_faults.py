@@ -25,7 +25,7 @@ from tests.scripted_model import (
     Status,
     call,
 )
-from waza_engine.executors.base import ExecutionResponse, ExecutorError
+from waza_engine.executors.executor import ExecutionResponse, ExecutorError
 from waza_engine.executors.openai import OpenAIExecutor
 from waza_engine.masking import masked, read_environment
 from waza_engine.runs.limits.cancellation import RunCancellation

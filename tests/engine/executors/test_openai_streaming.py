@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import StartModel
 from tests.engine.executors.talking import Talk, ask, ask_once, kinds, openai_executor, result_of
 from tests.scripted_model import Answer, Call, Events, ModelRequest, Reply, Stalled, Status, Tokens, call
-from waza_engine.executors.base import ExecutorError
+from waza_engine.executors.executor import ExecutorError
 
 pytestmark = pytest.mark.check
 

@@ -9,9 +9,9 @@ import pytest
 
 from tests.engine.suites import run, task, write_suite
 from waza_engine.commands.preflight import preflight
-from waza_engine.executors.base import ExecutorError, ExecutorSettings
-from waza_engine.executors.registry import create_executor, installing, missing_packages
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.executors.executor import ExecutorError, ExecutorSettings
+from waza_engine.executors.executor_types import create_executor, installing, missing_packages
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.spec.eval_config import EvalConfig
 from waza_engine.spec.executors import EXECUTORS

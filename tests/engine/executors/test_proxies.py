@@ -9,10 +9,10 @@ from tests.command_line import engine
 from tests.conftest import StartModel
 from tests.engine.executors.talking import settings
 from tests.engine.suites import GREETS, only_trial, openai_config, run, task, write_suite
-from waza_engine.executors.base import ExecutorError
-from waza_engine.executors.registry import create_executor
+from waza_engine.executors.executor import ExecutorError
+from waza_engine.executors.executor_types import create_executor
 from waza_engine.peers import proxies
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings
 

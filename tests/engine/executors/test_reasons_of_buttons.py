@@ -16,9 +16,9 @@ import pytest
 from tests.conftest import StartModel
 from tests.engine.executors.talking import ask, openai_executor, settings
 from tests.engine.graders.grading import grade
-from waza_engine.executors import registry
-from waza_engine.executors.base import ExecutorError
+from waza_engine.executors import executor_types
 from waza_engine.executors.copilot.runtime import Runtime
+from waza_engine.executors.executor import ExecutorError
 from waza_engine.executors.openai import OpenAIExecutor
 from waza_engine.graders.base import GraderError
 
@@ -33,8 +33,8 @@ def no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def without_packages() -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registry, "missing_packages", lambda: ("openai",))
-        registry.create_executor("openai", settings())
+        patch.setattr(executor_types, "missing_packages", lambda: ("openai",))
+        executor_types.create_executor("openai", settings())
 
 
 def without_login() -> None:

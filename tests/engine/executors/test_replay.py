@@ -8,7 +8,12 @@ from typing import Any
 
 import pytest
 
-from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError, ExecutorSettings
+from waza_engine.executors.executor import (
+    ExecutionRequest,
+    ExecutionResponse,
+    ExecutorError,
+    ExecutorSettings,
+)
 from waza_engine.executors.replay import ReplayExecutor
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.spec.eval_config import EvalConfig

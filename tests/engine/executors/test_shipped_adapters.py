@@ -10,10 +10,10 @@ import jsonschema_rs
 import pytest
 
 from tests.engine.spec.schema_reading import schema_of
-from waza_engine.executors.adapter.command_line import arguments_of
-from waza_engine.executors.adapter.turn import LineSink, Turn
-from waza_engine.executors.base import ExecutionRequest
+from waza_engine.executors.adapter.agent_command import arguments_of
+from waza_engine.executors.adapter.command_turn import LineSink, Turn
 from waza_engine.executors.command import adapter_warnings
+from waza_engine.executors.executor import ExecutionRequest
 from waza_engine.spec.adapter import AdapterFile
 from waza_engine.spec.loading import load_adapter_file
 from waza_engine.vocabulary import SkillInvocation

@@ -28,7 +28,7 @@ from typing import Literal
 from tests.engine.executors.agents import write_agent
 from tests.engine.suites import openai_config, present, task, write_suite
 from tests.scripted_model import Answer, Call, ModelRequest, Reply, ScriptedModel, Tokens
-from waza_engine.results.codec.runs import run_of
+from waza_engine.results.codec.run_documents import run_of
 from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.results.writing.store import recover_journals

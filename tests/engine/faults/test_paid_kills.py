@@ -21,7 +21,7 @@ from waza_engine.results.json_values import block_of
 from waza_engine.results.reading.journals import begun, goes_on
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.results.writing.store import recover_journals
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 
 pytestmark = [
     pytest.mark.check,

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.engine.graders.grading import grade
 from tests.scripted_model import Answer, Call, ScriptedModel, call
-from waza_engine.executors.base import Executor, ExecutorSettings
+from waza_engine.executors.executor import Executor, ExecutorSettings
 from waza_engine.executors.openai import OpenAIExecutor
 from waza_engine.graders.base import Verdict
 from waza_engine.runs.grading.judging import ExecutorJudge

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.engine.graders.grading import folder, grade, result
 from waza_engine.graders.base import GraderError
-from waza_engine.graders.matching.globs import is_glob, matching_paths
+from waza_engine.graders.matching.workspace_globs import is_glob, matching_paths
 
 FILES = {
     "a.md": "one",

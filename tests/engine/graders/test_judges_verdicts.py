@@ -193,7 +193,7 @@ def test_cancelling_ends_the_question_at_once(scripted_model: StartModel) -> Non
 @pytest.fixture
 def conversation(scripted_model: StartModel, tmp_path: Path) -> Any:
     """Return a function that lets an agent answer, then grades in its session."""
-    from waza_engine.executors.base import ExecutionRequest
+    from waza_engine.executors.executor import ExecutionRequest
 
     def talk(config: dict[str, Any], *judge_answers: Any) -> Any:
         model = scripted_model("I am the agent.", *judge_answers)
@@ -241,7 +241,7 @@ def test_the_deadline_of_the_grader_leaves_the_judge_its_time(monkeypatch: pytes
 
 
 def test_a_judge_works_in_the_workspace_or_in_an_empty_directory(tmp_path: Path) -> None:
-    from waza_engine.executors.base import ExecutionRequest, ExecutionResponse
+    from waza_engine.executors.executor import ExecutionRequest, ExecutionResponse
     from waza_engine.runs.grading.judging import ExecutorJudge
 
     places: list[Path] = []

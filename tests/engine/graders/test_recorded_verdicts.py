@@ -12,7 +12,7 @@ from tests.shared_corpus import VERDICTS
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.graders.base import GraderError, GradingContext
 from waza_engine.graders.registry import create
-from waza_engine.scoring.tasks import effective_weight
+from waza_engine.scoring.task_scores import effective_weight
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.pattern_syntax import PatternSyntaxError, dialect_of
 from waza_engine.vocabulary import SkillInvocation, ToolCall, Usage

@@ -12,7 +12,7 @@ from tests.engine.graders.grading import only, skills
 from waza_engine.commands import grader_reference as reference
 from waza_engine.graders.base import Grader, GraderError, GradingContext
 from waza_engine.graders.registry import create, grader_types
-from waza_engine.scoring.tasks import Graded
+from waza_engine.scoring.task_scores import Graded
 from waza_engine.vocabulary import ToolCall, Usage
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "graders.md"

@@ -8,7 +8,7 @@ from waza_engine.results.record import Validation
 from waza_engine.runs.grading.graders import build_graders
 from waza_engine.runs.grading.graders import grade as grade_all
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.scoring.tasks import Graded, composite
+from waza_engine.scoring.task_scores import Graded, composite
 from waza_engine.spec.grader_entry import GraderEntry
 
 VERDICTS = {"a": Graded(1.0, True, weight=3), "b": Graded(0.5, False)}

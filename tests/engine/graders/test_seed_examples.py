@@ -19,7 +19,7 @@ from tests.engine.graders.seed_documents import (
 )
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.graders.base import GraderError, GradingContext
-from waza_engine.graders.programs.answers import verdict_of_answer
+from waza_engine.graders.programs.program_output import verdict_of_answer
 from waza_engine.graders.registry import create
 from waza_engine.vocabulary import SkillInvocation, ToolCall, Usage
 

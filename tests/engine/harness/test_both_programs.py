@@ -15,7 +15,7 @@ from tests.engine.harness.both import Answer, ours, recorded, theirs
 from tests.engine.harness.generated import COUNT, generated
 from tests.engine.harness.record_theirs import GENERATED, rows_of
 from tests.engine.harness.scenarios import ADAPTER, AGENT, CONTAINS, lines, prompt, without_times
-from waza_engine.schemas.harness import SCHEMAS, schema_of
+from waza_engine.schemas.harness_schemas import SCHEMAS, schema_of
 
 pytestmark = pytest.mark.check
 

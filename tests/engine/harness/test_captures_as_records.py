@@ -11,7 +11,7 @@ from tests.command_line import engine
 from tests.engine.suites import run, task, write_suite
 from waza_engine.commands.regraded import answer, graded
 from waza_engine.commands.strength import measure_graders
-from waza_engine.results.codec.runs import run_of
+from waza_engine.results.codec.run_documents import run_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
 from waza_engine.results.record import TrialOutcome

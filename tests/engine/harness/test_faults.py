@@ -255,7 +255,7 @@ BROKEN = {
 def test_a_broken_grader_costs_its_row_alone(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("waza_engine.harness.grading.TIMEOUT_SECONDS", 3.0)
+    monkeypatch.setattr("waza_engine.harness.row_grading.TIMEOUT_SECONDS", 3.0)
     answer = "print(json.dumps({'pass': True, 'score': 1}))"
     grader = f"import json, sys\ntext = sys.stdin.read()\n{BROKEN[kind]}\n{answer}\n"
     (tmp_path / "grader.py").write_text(grader, "utf-8")

@@ -11,11 +11,15 @@ import pytest
 
 from tests.command_line import Finished, harness
 from tests.engine.harness.scenarios import capture, lines, prompt
-from waza_engine.harness.comparison.records import CaptureRecord, TrialsRecord
-from waza_engine.harness.comparison.report import latency_statistics, percentile, score_distribution
+from waza_engine.harness.calibration import snippet
+from waza_engine.harness.comparison.compared_rows import CaptureRecord, TrialsRecord
+from waza_engine.harness.comparison.comparison_report import (
+    latency_statistics,
+    percentile,
+    score_distribution,
+)
 from waza_engine.harness.comparison.strategies import bootstrap, iterations, weighted
-from waza_engine.harness.grading import Tally
-from waza_engine.harness.review import snippet
+from waza_engine.harness.row_grading import Tally
 from waza_engine.harness.row_values import has_failed, score_in
 from waza_engine.harness.summary import fixed, shortened_lines
 

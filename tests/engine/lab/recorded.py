@@ -8,7 +8,7 @@ from typing import Any
 from tests.engine.suites import CONFIG, task, write_suite
 from waza_engine.commands.strength import measure_graders
 from waza_engine.lab.measuring import GraderStrength
-from waza_engine.results.places import results_directory
+from waza_engine.results.result_file_names import results_directory
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites

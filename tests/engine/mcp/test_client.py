@@ -14,7 +14,7 @@ import uvicorn
 from mcp.server import MCPServer
 
 from tests.patience import ON_A_BUSY_MACHINE
-from waza_engine.mcp.client import McpError, McpTools
+from waza_engine.mcp.mcp_client import McpError, McpTools
 from waza_engine.mcp.mocks import MockResponse, MockServer, MockTool, server_of
 from waza_engine.mcp.servers import agent_servers
 from waza_engine.processes.scope import ProcessScope

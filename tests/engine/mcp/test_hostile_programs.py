@@ -8,7 +8,7 @@ from typing import Any
 import psutil
 import pytest
 
-from waza_engine.mcp.client import McpError, McpTools
+from waza_engine.mcp.mcp_client import McpError, McpTools
 from waza_engine.peers import bounds
 from waza_engine.processes.scope import ProcessScope
 

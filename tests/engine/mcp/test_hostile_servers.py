@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from tests.hostile_peers import JSON, STREAM, HostilePeer, bomb, hostile_peer, without_end
-from waza_engine.mcp.client import McpError, McpTools
+from waza_engine.mcp.mcp_client import McpError, McpTools
 from waza_engine.peers import bounds
 from waza_engine.processes.scope import ProcessScope
 

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from tests.engine.suites import CONFIG, GREETS, only_task, run, task, verdicts, write_suite
-from waza_engine.results.codec.runs import run_document
+from waza_engine.results.codec.run_documents import run_document
 from waza_engine.results.codec.summary_blocks import counted_run, task_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.metrics import metric_value
 from waza_engine.results.reading.scores import task_result
 from waza_engine.results.reports.junit import junit_report
-from waza_engine.results.reports.markdown import markdown_report
+from waza_engine.results.reports.markdown_report import markdown_report
 from waza_engine.results.task_conclusion import conclude_task
-from waza_engine.scoring.tasks import TrialStatus, task_status
+from waza_engine.scoring.task_scores import TrialStatus, task_status
 
 ADVICE = "- {type: text, name: advice, required: false, config: {contains: [goodbye]}}\n"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

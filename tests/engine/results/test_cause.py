@@ -14,7 +14,7 @@ from waza_engine.results.codec.summary_blocks import task_document, task_of
 from waza_engine.results.reading.scores import task_result
 from waza_engine.results.record import CheckpointOutcome, TaskOutcome, TrialOutcome, Validation
 from waza_engine.results.task_conclusion import Cause, cause_of, conclude_task
-from waza_engine.scoring.tasks import TrialStatus, task_statistics
+from waza_engine.scoring.task_scores import TrialStatus, task_statistics
 
 pytestmark = pytest.mark.check
 

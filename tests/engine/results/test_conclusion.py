@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engine.results.test_record import runs
-from waza_engine.commands.options import ReportKind
 from waza_engine.commands.reporting import ReportedRun, print_results, report_of
+from waza_engine.commands.shared_options import ReportKind
 from waza_engine.markdown import sentence
-from waza_engine.results.codec.runs import counted_document, run_document, run_of
+from waza_engine.results.codec.run_documents import counted_document, run_document, run_of
 from waza_engine.results.conclusion import TASKS, Conclusion, RunVerdict, conclude
 from waza_engine.results.json_values import blocks_of
 from waza_engine.results.record import (
@@ -30,7 +30,7 @@ from waza_engine.results.record import (
     Validation,
 )
 from waza_engine.results.reports.descriptions import verdict_label
-from waza_engine.scoring.tasks import (
+from waza_engine.scoring.task_scores import (
     TaskScore,
     TrialStatus,
     suite_summary,
@@ -38,7 +38,7 @@ from waza_engine.scoring.tasks import (
     task_status,
     worst_status,
 )
-from waza_engine.scoring.triggers import trigger_metrics
+from waza_engine.scoring.trigger_scores import trigger_metrics
 
 HEADER = RunHeader(
     "run-1", datetime(2026, 1, 2, tzinfo=UTC), "eval.yaml", "suite", "s", "mock", "m", "", 1, 30

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from tests.engine.suites import GREETS, run, task, write_suite
-from waza_engine.results.places import INDEX_NAME
 from waza_engine.results.reading import history
 from waza_engine.results.reading.history import RecordedRun, history_of
 from waza_engine.results.reports.trend import trend
+from waza_engine.results.result_file_names import INDEX_NAME
 
 
 @pytest.fixture

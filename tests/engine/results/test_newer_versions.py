@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from waza_engine.results.codec.runs import run_of
+from waza_engine.results.codec.run_documents import run_of
 from waza_engine.results.codec.summary_blocks import task_of
 from waza_engine.results.reading.scores import task_result
 from waza_engine.results.task_conclusion import conclude_task

@@ -9,7 +9,7 @@ from waza_engine.results.reading.expenses import expenses_of
 from waza_engine.results.reading.history import history_of
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.owners import Owner
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
 

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from tests.engine.suites import recorded, run, task, write_suite
-from waza_engine.commands.options import ReportKind
 from waza_engine.commands.reporting import ReportedRun, describe_standing, report_of, standing_of
+from waza_engine.commands.shared_options import ReportKind
 from waza_engine.results.reading.newest_scores import latest_results
 
 GRADERS = """\

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engine.results.eras import SAMPLES
-from waza_engine.results.codec.runs import run_document, run_of
+from waza_engine.results.codec.run_documents import run_document, run_of
 from waza_engine.results.codec.summary_blocks import task_document, task_of
 from waza_engine.results.codec.trials import FAILURES, verdict_document, verdict_of
 from waza_engine.results.json_values import blocks_of
@@ -33,7 +33,7 @@ from waza_engine.results.record import (
 from waza_engine.scoring.cost import Cost, Spending
 from waza_engine.scoring.impact import PairwiseImpact, RankedModel, Recommendation, SkillImpact
 from waza_engine.scoring.statistics import Interval
-from waza_engine.scoring.tasks import (
+from waza_engine.scoring.task_scores import (
     SuiteSummary,
     TaskScore,
     TrialStatus,
@@ -42,7 +42,7 @@ from waza_engine.scoring.tasks import (
     trial_status,
     worst_status,
 )
-from waza_engine.scoring.triggers import TriggerMetrics, trigger_metrics
+from waza_engine.scoring.trigger_scores import TriggerMetrics, trigger_metrics
 from waza_engine.vocabulary import (
     Check,
     CommandInvocation,

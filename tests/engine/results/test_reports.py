@@ -10,11 +10,11 @@ import pytest
 
 from tests.hostile_text import HOSTILE, hidden_in, outside_of_code, replaced
 from tests.patience import ON_A_BUSY_MACHINE
-from waza_engine.results.codec.runs import run_of
+from waza_engine.results.codec.run_documents import run_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.reports.github import SourceLocation, github_annotations
 from waza_engine.results.reports.junit import junit_report
-from waza_engine.results.reports.markdown import LONGEST_CHARACTERS, markdown_report
+from waza_engine.results.reports.markdown_report import LONGEST_CHARACTERS, markdown_report
 from waza_engine.results.reports.result_page import result_page
 
 

@@ -9,9 +9,9 @@ import pytest
 from tests.command_line import Finished, engine
 from tests.engine.suites import recorded, run, task, write_suite
 from waza_engine.commands.methods import Methods
-from waza_engine.commands.options import ReportKind
 from waza_engine.commands.regraded import answer, graded
 from waza_engine.commands.reporting import ReportedRun, report_of
+from waza_engine.commands.shared_options import ReportKind
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.results.reviews import REVIEWS_NAME, agreement, broken_lines, reviews

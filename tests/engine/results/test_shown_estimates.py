@@ -11,12 +11,12 @@ from tests.command_line import engine
 from tests.engine.results.test_reports import SourceLocation, document, task, verdict
 from tests.engine.suites import GREETS, run, write_suite
 from tests.engine.suites import task as suite_task
-from waza_engine.results.codec.runs import run_of
+from waza_engine.results.codec.run_documents import run_of
 from waza_engine.results.codec.summary_blocks import counted_task
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.reports.github import github_annotations
 from waza_engine.results.reports.junit import junit_report
-from waza_engine.results.reports.markdown import markdown_report
+from waza_engine.results.reports.markdown_report import markdown_report
 from waza_engine.results.reports.result_page import result_page
 
 TWO_OF_THREE = "pass@3 0.96 (0.50–0.99), pass^3 0.30 (0.01–0.83)"

@@ -8,13 +8,13 @@ import pytest
 
 from tests.engine.runs.test_skill_evals import NEVER, SAYS, skill_with
 from tests.engine.suites import CONFIG, GREETS, run, task, write_suite
-from waza_engine.commands.layout import write_layout
 from waza_engine.commands.run import run_command
-from waza_engine.executors.base import Cancellation, ExecutionRequest, ExecutionResponse
+from waza_engine.commands.skill_creator_layout import write_layout
+from waza_engine.executors.executor import Cancellation, ExecutionRequest, ExecutionResponse
 from waza_engine.executors.mock import MockExecutor
 from waza_engine.masking import read_environment
 from waza_engine.results.writing.transcripts import file_stem
-from waza_engine.runs.loading.suite import load_suite
+from waza_engine.runs.loading.suite_on_disk import load_suite
 from waza_engine.runs.settings.table import RunSettings
 
 

@@ -17,13 +17,13 @@ import pytest
 from tests.command_line import engine
 from tests.engine.suites import GREETS, recorded, run, task, write_suite
 from waza_engine.commands.result_page import recorded_page
-from waza_engine.results.codec.runs import run_of
-from waza_engine.results.places import results_directory, workspace_prefix
+from waza_engine.results.codec.run_documents import run_of
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.record import RunHeader, TaskOutcome, TrialOutcome, Validation
+from waza_engine.results.result_file_names import results_directory, workspace_prefix
 from waza_engine.results.writing.store import ResultsError, ResultStore, recover_journals, write_atomically
 from waza_engine.scoring.cost import Cost
-from waza_engine.scoring.tasks import TaskScore, suite_summary, task_statistics
+from waza_engine.scoring.task_scores import TaskScore, suite_summary, task_statistics
 from waza_engine.vocabulary import Usage
 
 

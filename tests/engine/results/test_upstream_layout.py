@@ -13,9 +13,9 @@ from tests.command_line import engine as command
 from tests.engine.results.upstream_layout import complaints
 from tests.engine.serve.client import Engine
 from tests.engine.suites import CONFIG, GREETS, HANGS, run, task, until_kept, write_suite
-from waza_engine.results.codec.runs import run_document
+from waza_engine.results.codec.run_documents import run_document
 from waza_engine.results.record import RunHeader, RunOutcome, TaskOutcome, TrialOutcome, Validation
-from waza_engine.scoring.tasks import TaskScore, suite_summary
+from waza_engine.scoring.task_scores import TaskScore, suite_summary
 from waza_engine.vocabulary import ModelUsage, SkillInvocation, ToolCall, Usage
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "code-explainer"

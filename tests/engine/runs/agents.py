@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
-from waza_engine.executors.base import Cancellation, ExecutionRequest, ExecutionResponse
+from waza_engine.executors.executor import Cancellation, ExecutionRequest, ExecutionResponse
 from waza_engine.results.record import TrialOutcome, TriggerOutcome
 from waza_engine.runs.agent.setup import agent_setup
 from waza_engine.runs.events.stream import EventStream, Progress
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.loading.suite import Suite, load_suite
+from waza_engine.runs.loading.suite_on_disk import Suite, load_suite
 from waza_engine.runs.settings.table import Budget, RunSettings
 from waza_engine.runs.trials.context import RunContext, TrialRequest, TriggerRequest
 from waza_engine.runs.trials.selection import select

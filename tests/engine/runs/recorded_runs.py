@@ -9,9 +9,9 @@ from typing import Any
 
 from tests.shared_corpus import SHARED, VERDICTS
 from waza_engine.results.record import RunOutcome
-from waza_engine.runs.agent.workspace import fixture_directory
+from waza_engine.runs.agent.trial_workspace import fixture_directory
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.loading.suite import Suite, SuiteError
+from waza_engine.runs.loading.suite_on_disk import Suite, SuiteError
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.spec.problems import SuiteFileError

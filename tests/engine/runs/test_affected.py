@@ -15,7 +15,7 @@ from waza_engine.commands.methods import Methods
 from waza_engine.json_rpc import RpcError
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.reading.formats import head_of
-from waza_engine.runs.loading.suite import NothingAffectedError, SuiteError
+from waza_engine.runs.loading.suite_on_disk import NothingAffectedError, SuiteError
 
 pytestmark = pytest.mark.check
 

@@ -8,9 +8,9 @@ from tests.conftest import StartModel
 from tests.engine.runs.agents import Agent, says_hello, tried
 from tests.engine.suites import config_with, only_trial, openai_config, present, run, task, write_suite
 from tests.scripted_model import call
-from waza_engine.executors.base import ExecutionRequest, ExecutionResponse
+from waza_engine.executors.executor import ExecutionRequest, ExecutionResponse
 from waza_engine.mcp.mocks import read_mock
-from waza_engine.runs.loading.suite import load_suite
+from waza_engine.runs.loading.suite_on_disk import load_suite
 from waza_engine.runs.passes.suite_pass import baseline_pass
 from waza_engine.runs.trials.selection import select
 

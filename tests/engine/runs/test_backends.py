@@ -9,7 +9,7 @@ import pytest
 from tests.engine.suites import GREETS, only_task, present, task, write_prompts, write_suite
 from waza_engine.results.record import ArrivedAnswer, TrialOutcome, TriggerOutcome
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.loading.suite import load_suite
+from waza_engine.runs.loading.suite_on_disk import load_suite
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.run import RunReport
 from waza_engine.runs.settings.table import RunSettings

@@ -10,11 +10,11 @@ from tests.conftest import StartModel
 from tests.engine.executors.talking import write_skill
 from tests.engine.suites import CONFIG, config_with, openai_config, present, run, task, write_suite
 from tests.scripted_model import ModelRequest, Reply, ScriptedModel, Status, call
-from waza_engine.results.codec.runs import run_document, run_of
+from waza_engine.results.codec.run_documents import run_document, run_of
 from waza_engine.results.codec.summary_blocks import task_document, task_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.reports.descriptions import describe_impact
-from waza_engine.results.reports.markdown import markdown_report
+from waza_engine.results.reports.markdown_report import markdown_report
 from waza_engine.runs.run import RunReport
 from waza_engine.scoring.impact import skill_impact
 

@@ -11,11 +11,11 @@ import pytest
 from tests.conftest import StartModel
 from tests.engine.suites import CONFIG, openai_config, present, recorded, run, task, write_suite
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, Status, Tokens, call
-from waza_engine.results.codec.runs import run_document
+from waza_engine.results.codec.run_documents import run_document
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.results.record import RunOutcome
 from waza_engine.runs.events.stream import RunEvent
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings
 

@@ -9,12 +9,12 @@ import pytest
 
 from tests.engine.runs.agents import Agent, tried
 from tests.engine.suites import run, task, write_suite
-from waza_engine.executors.base import ExecutionRequest, ExecutionResponse
+from waza_engine.executors.executor import ExecutionRequest, ExecutionResponse
 from waza_engine.results.codec.trials import trial_document, trial_of
 from waza_engine.results.record import MOST_FILES_NAMED, FilesChanged, TrialOutcome
 from waza_engine.results.reports.result_page import trial_sections
-from waza_engine.runs.agent import workspace as workspaces
-from waza_engine.runs.agent.workspace import watched_files
+from waza_engine.runs.agent import trial_workspace as workspaces
+from waza_engine.runs.agent.trial_workspace import watched_files
 
 FILES = "[{path: keep.txt, content: a}, {path: old/gone.txt, content: b}, {path: edit.txt, content: c}]"
 WRITES_TOO = """\

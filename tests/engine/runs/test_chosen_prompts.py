@@ -7,11 +7,11 @@ import pytest
 
 from tests.command_line import engine
 from tests.engine.suites import CONFIG, present, recorded, run, task, write_prompts, write_suite
-from waza_engine.commands.records import record_of
+from waza_engine.commands.result_arguments import record_of
 from waza_engine.results.reading.formats import head_of
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.runs.choosing import choose_tasks, estimate_run
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.settings.table import RunSettings
 
 METRIC = "metrics: [{name: trigger_accuracy, threshold: 0.9}]\n"

@@ -13,7 +13,7 @@ from tests.engine.runs.test_repositories import git
 from tests.engine.suites import CONFIG, GREETS, present, run, task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE
 from waza_engine.processes import git as asked
-from waza_engine.results.codec.runs import commit_document, header_of
+from waza_engine.results.codec.run_documents import commit_document, header_of
 from waza_engine.results.record import RunHeader
 from waza_engine.vocabulary import Commit
 

@@ -10,7 +10,7 @@ import pytest
 from tests.engine.executors.agents import adapter
 from tests.engine.suites import CONFIG, run
 from waza_engine.commands.preflight import preflight
-from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask, load_suite
+from waza_engine.runs.loading.suite_on_disk import Suite, SuiteError, SuiteTask, load_suite
 from waza_engine.runs.loading.templates import TemplateData, TemplateError, render
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings

@@ -10,10 +10,10 @@ from waza_engine.commands.listing import list_command
 from waza_engine.commands.preflight import preflight, preflight_command
 from waza_engine.commands.run import run_command
 from waza_engine.runs.loading.discovery import eval_files_of
-from waza_engine.runs.loading.suite import SuiteError, load_suite
+from waza_engine.runs.loading.suite_on_disk import SuiteError, load_suite
 from waza_engine.runs.settings.table import RunSettings
-from waza_engine.scaffold.files import ScaffoldError
-from waza_engine.scaffold.suite import new_suite
+from waza_engine.scaffold.file_changes import ScaffoldError
+from waza_engine.scaffold.suite_from_skill import new_suite
 from waza_engine.spec.foreign_evals import ForeignEvalError
 from waza_language_server.check import check_paths
 

@@ -25,7 +25,7 @@ from tests.engine.suites import (
 )
 from tests.patience import ON_A_BUSY_MACHINE
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, ScriptedModel, Tokens, call
-from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
+from waza_engine.executors.executor import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.results.record import RunOutcome
 from waza_engine.runs.events.stream import RunEvent

@@ -28,7 +28,7 @@ from waza_engine.results.record import TrialOutcome, Validation
 from waza_engine.results.task_conclusion import conclude_task
 from waza_engine.results.writing.store import ResultStore
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites

@@ -15,7 +15,7 @@ from tests.server.analysis.drawing import EVAL, problems
 from waza_engine.commands.application import application
 from waza_engine.commands.parameters import run_settings
 from waza_engine.json_rpc import RpcError
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings, setting_rows, settings_from
 from waza_engine.spec.problems import SuiteFileError

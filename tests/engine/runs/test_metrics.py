@@ -8,7 +8,7 @@ from waza_engine.results.conclusion import DECIDING
 from waza_engine.results.metrics import FIGURES
 from waza_engine.results.record import MetricOutcome, TaskOutcome, TrialOutcome, Validation
 from waza_engine.runs.passes.suite_pass import suite_metrics, unknown_metrics
-from waza_engine.scoring.tasks import TrialScore, TrialStatus, task_statistics, task_status
+from waza_engine.scoring.task_scores import TrialScore, TrialStatus, task_statistics, task_status
 from waza_engine.spec.eval_file import Metric
 from waza_engine.vocabulary import METRICS
 

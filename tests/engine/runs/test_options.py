@@ -19,9 +19,9 @@ from tests.engine.suites import (
 )
 from tests.scripted_model import Slow
 from waza_engine.commands.regraded import document, graded
-from waza_engine.results.codec.runs import counted_document, run_document
+from waza_engine.results.codec.run_documents import counted_document, run_document
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites

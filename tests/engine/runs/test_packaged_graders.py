@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.engine.suites import run, task, verdicts, write_suite
-from waza_engine.runs.loading.suite import packaged_grader
+from waza_engine.runs.loading.suite_on_disk import packaged_grader
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.grader_packages import GraderPackageError, directory_digest, parse_reference
-from waza_engine.spec.reading.suite_files import DISK
+from waza_engine.spec.reading.suite_reader import DISK
 
 REF = "example.com/acme/graders#factuality@v1.0.0"
 COMMIT = "a" * 40

@@ -13,10 +13,10 @@ from tests.engine.executors.agents import adapter
 from tests.engine.runs.test_interruptions import FOLLOW_UP, SAYS, cancelled_at, config
 from tests.engine.suites import present, task, write_prompts, write_suite
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, ScriptedModel, Tokens, call
-from waza_engine.executors.adapter.turn import Turn
-from waza_engine.executors.base import Cancellation, ExecutionRequest, ExecutionResponse, ExecutorError
+from waza_engine.executors.adapter.command_turn import Turn
 from waza_engine.executors.copilot.events import TurnRecord
-from waza_engine.results.codec.runs import run_of
+from waza_engine.executors.executor import Cancellation, ExecutionRequest, ExecutionResponse, ExecutorError
+from waza_engine.results.codec.run_documents import run_of
 from waza_engine.results.codec.trials import usage_of
 from waza_engine.results.reading.formats import document_in, read_document
 from waza_engine.results.reading.journals import unended_document

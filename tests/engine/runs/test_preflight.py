@@ -15,7 +15,7 @@ from tests.engine.executors.talking import write_skill
 from tests.engine.suites import CONFIG, GREETS, run, task, write_prompts, write_suite
 from tests.hostile_peers import hostile_peer
 from waza_engine.commands.preflight import preflight
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.preflight import inspection
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings

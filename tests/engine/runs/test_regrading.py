@@ -13,7 +13,7 @@ from waza_engine.graders import registry
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.user_state import remember_workspace

@@ -9,7 +9,7 @@ import pytest
 from tests.engine.runs.agents import Agent, cancel_when, tried
 from tests.engine.suites import write_suite
 from tests.patience import ON_A_BUSY_MACHINE
-from waza_engine.executors.base import ExecutionRequest, ExecutionResponse
+from waza_engine.executors.executor import ExecutionRequest, ExecutionResponse
 from waza_engine.results.record import TrialOutcome
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.preparing import prepare

@@ -19,9 +19,9 @@ from tests.patience import ON_A_BUSY_MACHINE, staying
 from waza_engine.commands.regraded import answer, graded
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.runs.grading.grader_cache import GraderCache
-from waza_engine.runs.grading.workers import GradingWorkers
+from waza_engine.runs.grading.grader_workers import GradingWorkers
 from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.spec.grader_entry import GraderEntry

@@ -8,8 +8,8 @@ from tests.conftest import StartModel
 from tests.engine.runs.agents import Agent, tried
 from tests.engine.suites import only_trial, openai_config, run, write_suite
 from tests.scripted_model import ModelRequest, Reply, call
-from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
-from waza_engine.results.codec.runs import run_document
+from waza_engine.executors.executor import ExecutionRequest, ExecutionResponse, ExecutorError
+from waza_engine.results.codec.run_documents import run_document
 from waza_engine.results.record import ResponderOutcome
 
 TASK = """\

@@ -19,7 +19,7 @@ from waza_engine.results.reading.recordings import read_recording
 from waza_engine.results.record import RunOutcome
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.loading.suite import AlreadyResumedError, SuiteError
+from waza_engine.runs.loading.suite_on_disk import AlreadyResumedError, SuiteError
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.resuming import paths_and_record
 from waza_engine.runs.run import RunReport

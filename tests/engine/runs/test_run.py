@@ -25,7 +25,7 @@ from waza_engine.results.conclusion import conclude
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.cancellation import RunCancellation, all_at_once, call_bounded
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings
 

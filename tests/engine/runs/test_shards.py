@@ -9,7 +9,7 @@ import pytest
 from tests.command_line import engine, stderr_of, stdout_of
 from tests.engine.suites import present, run, task, write_prompts, write_suite
 from waza_engine.commands.merge import MergeError, merged_document
-from waza_engine.results.codec.runs import run_document
+from waza_engine.results.codec.run_documents import run_document
 from waza_engine.results.reading.recordings import read_recording
 
 IDS = [f"t{number}" for number in range(7)]

@@ -16,19 +16,19 @@ from tests.scripted_model import Answer, ModelRequest, Reply, call
 from waza_engine.commands.github_output import SuiteLocations
 from waza_engine.commands.grade import grade_command
 from waza_engine.commands.preflight import preflight
-from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
+from waza_engine.executors.executor import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.graders.base import GradingContext
-from waza_engine.results.codec.runs import run_document, run_of
+from waza_engine.results.codec.run_documents import run_document, run_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.record import TriggerOutcome
 from waza_engine.runs.choosing import estimate_run
 from waza_engine.runs.grading.graders import build_graders, grade
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.loading.suite import SuiteError, load_suite
+from waza_engine.runs.loading.suite_on_disk import SuiteError, load_suite
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.regrading.regrade import RegradeRequest
 from waza_engine.runs.settings.table import RunSettings
-from waza_engine.scoring.tasks import trial_status
+from waza_engine.scoring.task_scores import trial_status
 from waza_engine.vocabulary import SkillInvocation
 
 SAYS = {"type": "content", "name": "says", "pattern": "(?i)brew"}

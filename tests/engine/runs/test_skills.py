@@ -5,8 +5,8 @@ import pytest
 
 from tests.engine.runs.agents import Agent, only, tried
 from tests.engine.suites import config_with, only_task, run, task, write_suite
-from waza_engine.executors.base import ExecutionRequest
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.executors.executor import ExecutionRequest
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 
 
 def write_skill(folder: Path, name: str, description: str = "Does it.", file: str = "SKILL.md") -> Path:

@@ -5,7 +5,7 @@ import pytest
 
 from tests.engine.suites import CONFIG, GREETS, run, task, verdicts, write_suite
 from waza_engine.graders.text import TextGrader
-from waza_engine.runs.loading.suite import SuiteError, load_suite
+from waza_engine.runs.loading.suite_on_disk import SuiteError, load_suite
 from waza_engine.runs.trials.selection import select
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading import yaml_reader

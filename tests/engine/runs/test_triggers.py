@@ -9,13 +9,13 @@ from tests.engine.executors.talking import write_skill
 from tests.engine.runs.agents import Agent, Answer, cancel_when, tried_prompts
 from tests.engine.suites import CONFIG, config_with, openai_config, present, replaced, run, task, write_suite
 from tests.scripted_model import ModelRequest, Reply, call
-from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
-from waza_engine.results.codec.runs import trigger_document
+from waza_engine.executors.executor import ExecutionRequest, ExecutionResponse, ExecutorError
+from waza_engine.results.codec.run_documents import trigger_document
 from waza_engine.results.record import TriggerOutcome
 from waza_engine.runs.limits.cancellation import CancelledRunError, RunCancellation
-from waza_engine.runs.loading.suite import load_suite
+from waza_engine.runs.loading.suite_on_disk import load_suite
 from waza_engine.runs.trials.triggers import prompts_at_a_time
-from waza_engine.scoring.triggers import trigger_metrics
+from waza_engine.scoring.trigger_scores import trigger_metrics
 from waza_engine.vocabulary import SkillInvocation
 
 TESTS = """\

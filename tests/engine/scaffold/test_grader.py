@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 from tests.command_line import engine
 from waza_engine.graders.registry import BUILT_IN_TYPES, create
 from waza_engine.scaffold.composing import with_item
-from waza_engine.scaffold.files import ScaffoldError
+from waza_engine.scaffold.file_changes import ScaffoldError
 from waza_engine.scaffold.grader import grader_entry, with_grader
 from waza_engine.spec.problems import SuiteFileError
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from waza_engine.graders.inline import command_of
-from waza_engine.graders.programs.answers import UnusableAnswerError
+from waza_engine.graders.programs.program_output import UnusableAnswerError
 from waza_engine.scaffold.grader import write_grader_file
 from waza_engine.scaffold.grader_patterns import GraderKind, GraderLanguage, grader_source, kind_of
 from waza_language_server.embedded.grader_files.javascript_modules import module_findings

@@ -10,10 +10,10 @@ from tests.command_line import engine
 from tests.engine.suites import CONFIG, GREETS, recorded, run, write_suite
 from waza_engine.commands.methods import Methods
 from waza_engine.json_rpc import RpcError
-from waza_engine.results.codec.runs import run_document
+from waza_engine.results.codec.run_documents import run_document
 from waza_engine.results.reading.recordings import read_recording
-from waza_engine.runs.loading.suite import load_suite
-from waza_engine.scaffold.files import ScaffoldError
+from waza_engine.runs.loading.suite_on_disk import load_suite
+from waza_engine.scaffold.file_changes import ScaffoldError
 from waza_engine.scaffold.recorded_task import recorded_task
 
 TASK = """\

@@ -10,8 +10,8 @@ import pytest
 from tests.command_line import engine
 from tests.engine.suites import run
 from tests.shared_corpus import SUITES, needs_corpus
-from waza_engine.scaffold.files import ScaffoldError, write_files
-from waza_engine.scaffold.suite import new_suite, trigger_prompts
+from waza_engine.scaffold.file_changes import ScaffoldError, write_files
+from waza_engine.scaffold.suite_from_skill import new_suite, trigger_prompts
 from waza_engine.spec.loading import load_eval_file, load_trigger_tests
 
 pytestmark = pytest.mark.check

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.engine.suites import run
-from waza_engine.scaffold.files import write_files
-from waza_engine.scaffold.suite import NewSuite, new_suite
+from waza_engine.scaffold.file_changes import write_files
+from waza_engine.scaffold.suite_from_skill import NewSuite, new_suite
 from waza_engine.spec.problems import SuiteFileError
 
 SKILL = "---\nname: brew-tea\ndescription: Brews tea.\n---\n"

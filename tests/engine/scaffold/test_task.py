@@ -8,8 +8,8 @@ import pytest
 from tests.command_line import engine
 from tests.engine.scaffold.test_suite import problems
 from tests.engine.suites import run, task, write_suite
-from waza_engine.runs.loading.suite import load_suite
-from waza_engine.scaffold.files import ScaffoldError
+from waza_engine.runs.loading.suite_on_disk import load_suite
+from waza_engine.scaffold.file_changes import ScaffoldError
 from waza_engine.scaffold.task import new_task
 
 

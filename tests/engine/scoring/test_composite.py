@@ -1,6 +1,6 @@
 import pytest
 
-from waza_engine.scoring.tasks import Graded, TrialStatus, composite, trial_status
+from waza_engine.scoring.task_scores import Graded, TrialStatus, composite, trial_status
 
 
 def graded(score: float, weight: float = 1.0, *, passed: bool | None = None) -> Graded:

@@ -1,6 +1,6 @@
 import pytest
 
-from waza_engine.scoring.tasks import (
+from waza_engine.scoring.task_scores import (
     TaskScore,
     TrialScore,
     TrialStatus,

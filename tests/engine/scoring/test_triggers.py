@@ -1,4 +1,4 @@
-from waza_engine.scoring.triggers import TriggerAnswer, trigger_metrics
+from waza_engine.scoring.trigger_scores import TriggerAnswer, trigger_metrics
 
 HIT, MISS = TriggerAnswer(True, True), TriggerAnswer(True, False)
 FALSE_ALARM, REJECTION = TriggerAnswer(False, True), TriggerAnswer(False, False)

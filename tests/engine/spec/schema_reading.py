@@ -6,7 +6,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from waza_engine.schemas.documents import schemas
+from waza_engine.schemas.suite_schemas import schemas
 
 Schema = dict[str, Any]
 RULES_WITH_SEVERITY = (

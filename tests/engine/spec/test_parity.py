@@ -10,7 +10,7 @@ from tests.engine.spec.schema_reading import error_validator, schema_of, unequal
 from tests.engine.spec.specimens import variants
 from tests.shared_corpus import suite_files
 from waza_engine.graders.registry import BUILT_IN_TYPES, grader_types
-from waza_engine.schemas.documents import DOCUMENTS
+from waza_engine.schemas.suite_schemas import DOCUMENTS
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.yaml_reader import read_yaml

@@ -14,7 +14,7 @@ import waza_engine
 from tests.engine.spec.schema_reading import all_schemas, schema_of, subschemas
 from waza_engine.commands.application import application
 from waza_engine.graders.registry import BUILT_IN_TYPES
-from waza_engine.schemas.documents import schema_text, schemas, write_schemas
+from waza_engine.schemas.suite_schemas import schema_text, schemas, write_schemas
 from waza_engine.spec.reading.yaml_reader import parse_yaml
 
 COMMITTED = Path(waza_engine.__file__).parent / "schemas"

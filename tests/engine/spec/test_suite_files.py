@@ -12,7 +12,7 @@ from waza_engine.files import Boundary, FileError
 from waza_engine.spec.loading import load_task_file
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.file_cache import FileCache
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles, Version
+from waza_engine.spec.reading.suite_reader import DISK, SuiteFiles, Version
 from waza_engine.spec.reading.task_globs import expand
 
 LIMIT = 20

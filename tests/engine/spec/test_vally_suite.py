@@ -18,14 +18,14 @@ from waza_engine.results.conclusion import conclude
 from waza_engine.results.record import TrialOutcome
 from waza_engine.runs.grading.graders import build_graders, grade
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.loading.suite import Suite, load_suite
+from waza_engine.runs.loading.suite_on_disk import Suite, load_suite
 from waza_engine.runs.settings.table import RunSettings
-from waza_engine.schemas.vally import example_of
-from waza_engine.scoring.tasks import trial_status
+from waza_engine.schemas.vally_schemas import example_of
+from waza_engine.scoring.task_scores import trial_status
 from waza_engine.spec.loading import load_eval_file
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.vally.counterparts import COUNTERPARTS, as_pattern
-from waza_engine.spec.vally.graders import GRADERS
+from waza_engine.spec.vally.grader_options import GRADERS
 from waza_engine.vocabulary import ToolCall
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.server.analysis.assertion_expressions import CONTEXT, MEANINGS, MEASURED, MORE
 from tests.server.analysis.interpreters import Evaluated, evaluate, interpreters
 from waza_language_server.embedded.language import Finding, Rewrite
-from waza_language_server.embedded.python.findings import KNOWN_NAMES, assertion_findings
+from waza_language_server.embedded.python.assertion_problems import KNOWN_NAMES, assertion_findings
 from waza_language_server.embedded.python.meaning import meaning_findings
 from waza_language_server.embedded.python.python_source import PythonFault, parse_python
 

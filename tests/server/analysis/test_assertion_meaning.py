@@ -2,7 +2,7 @@
 
 import pytest
 
-from waza_language_server.embedded.python.findings import assertion_findings
+from waza_language_server.embedded.python.assertion_problems import assertion_findings
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from tests.server.analysis.assertion_expressions import CONTEXT
 from tests.server.analysis.interpreters import evaluate, interpreters
-from waza_language_server.embedded.python.findings import assertion_findings
+from waza_language_server.embedded.python.assertion_problems import assertion_findings
 
 ALWAYS_FAILS = [
     ("output > 5", "assertion-type", "output > 5", "len(output) > 5"),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.project.files import opened, put, workspace_with
-from waza_engine.runs.loading.suite import load_suite
+from waza_engine.runs.loading.suite_on_disk import load_suite
 from waza_engine.spec.problems import SuiteFileError
 from waza_language_server.analysis.diagnose import diagnose
 

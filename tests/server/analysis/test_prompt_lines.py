@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.server.analysis.drawing import drawn, fixed, problems
-from waza_engine.executors.adapter.events import is_path
+from waza_engine.executors.adapter.output_lines import is_path
 from waza_engine.executors.command import adapter_warnings
 from waza_engine.runs.loading.dataset import prompt_tasks
 from waza_engine.spec.adapter import PATH

@@ -11,7 +11,7 @@ from tests.server.analysis.assertion_expressions import CONTEXT
 from tests.server.analysis.assertion_grammar import random_assertion
 from tests.server.analysis.interpreters import Evaluated, evaluate, interpreters
 from waza_language_server.embedded.language import Finding
-from waza_language_server.embedded.python.findings import assertion_findings
+from waza_language_server.embedded.python.assertion_problems import assertion_findings
 
 pytestmark = pytest.mark.check
 

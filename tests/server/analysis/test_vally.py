@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.server.analysis.drawing import drawn, fixed, problems
-from waza_engine.runs.loading.suite import load_suite
+from waza_engine.runs.loading.suite_on_disk import load_suite
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.vally.graders import GRADERS
+from waza_engine.spec.vally.grader_options import GRADERS
 from waza_engine.spec.vally.versions import CHANGES, VERSIONS, is_slug, slug_of
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.failures import failures_noted

@@ -8,7 +8,7 @@ from tests.server.analysis.drawing import TASK, fixed, graders, problems
 from tests.server.project.files import put
 from waza_engine.graders.base import GraderError
 from waza_engine.graders.paths import workspace_path
-from waza_engine.runs.agent.workspace import WorkspaceError, fresh_workspace
+from waza_engine.runs.agent.trial_workspace import WorkspaceError, fresh_workspace
 from waza_engine.spec.reading.yaml_reader import read_yaml
 from waza_engine.spec.task_file import TaskFile
 

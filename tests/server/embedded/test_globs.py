@@ -1,6 +1,6 @@
 """Globs of task files: what cannot be read, which files there are, what is coloured."""
 
-from waza_language_server.embedded.glob.globs import Globs
+from waza_language_server.embedded.glob.task_glob_features import Globs
 from waza_language_server.embedded.language import Files, Surroundings
 
 GLOBS = Globs()

@@ -3,7 +3,7 @@
 import pytest
 
 from waza_engine.assertions.names import MEMBERS, REFUSED
-from waza_language_server.embedded.python.findings import assertion_findings
+from waza_language_server.embedded.python.assertion_problems import assertion_findings
 from waza_language_server.embedded.python.members import PATTERN, TEXT, members_of
 from waza_language_server.embedded.python.python_source import PythonFault, PythonSource, parse_python
 

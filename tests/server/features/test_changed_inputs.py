@@ -9,7 +9,7 @@ import pytest
 
 from tests.engine.suites import run
 from tests.server.project.files import opened, put, workspace_with
-from waza_engine.results.places import results_directory
+from waza_engine.results.result_file_names import results_directory
 from waza_language_server.features.scores.inlay_hints import InlayHint, inlay_hints
 from waza_language_server.project.document import DocumentKind
 

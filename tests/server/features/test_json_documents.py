@@ -10,6 +10,7 @@ from tests.server.project.files import opened, put, workspace_with
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.features.actions.code_actions import code_actions, fix_all, fixed
 from waza_language_server.features.completion.complete import complete
+from waza_language_server.features.document_structure import document_links, folds, outline, selections
 from waza_language_server.features.hover.hover import hover
 from waza_language_server.features.new_line import indent_new_line
 from waza_language_server.features.renames.moved_files import moved_files
@@ -17,7 +18,6 @@ from waza_language_server.features.renames.rename import rename
 from waza_language_server.features.runnables.code_lens import code_lenses
 from waza_language_server.features.scores.inlay_hints import inlay_hints
 from waza_language_server.features.semantic_tokens import semantic_tokens
-from waza_language_server.features.structure import document_links, folds, outline, selections
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.span import Span

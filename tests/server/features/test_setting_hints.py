@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.project.files import opened, put, workspace_with
-from waza_engine.scoring.tasks import Graded, composite
+from waza_engine.scoring.task_scores import Graded, composite
 from waza_language_server.features.scores.inlay_hints import inlay_hints
 from waza_language_server.project.document import DocumentKind
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.server.features.suites import Opened, open_at_cursor
-from waza_language_server.features.structure import (
+from waza_language_server.features.document_structure import (
     Fold,
     OutlineSymbol,
     document_links,
@@ -98,7 +98,7 @@ def test_the_outline_names_graders_and_tasks_and_what_they_are_made_of(opened: O
 def test_of_long_lists_the_outline_has_what_has_a_name_and_no_keys_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("waza_language_server.features.structure.MOST_IN_DETAIL", 2)
+    monkeypatch.setattr("waza_language_server.features.document_structure.MOST_IN_DETAIL", 2)
     text = """\
         tags: [a, b, c]
         graders:

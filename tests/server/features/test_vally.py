@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.project.files import workspace_with
-from waza_engine.spec.vally.graders import GRADERS
+from waza_engine.spec.vally.grader_options import GRADERS
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.features.actions.code_actions import code_actions
 from waza_language_server.features.completion.complete import complete

@@ -11,7 +11,7 @@ import pytest
 from tests.server.features.hinting import Editor
 from tests.server.features.results import NOW, RUN_AT, date, grade, write_results
 from tests.server.project.files import put
-from waza_engine.results.places import JOURNAL_SUFFIX
+from waza_engine.results.result_file_names import JOURNAL_SUFFIX
 from waza_language_server.features.scores.stale_results import stale_results
 from waza_language_server.project.active_runs import ActiveRun
 from waza_language_server.project.document import DocumentKind

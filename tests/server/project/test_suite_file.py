@@ -6,7 +6,7 @@ import pytest
 
 from tests.server.features.results import NOW, grade, write_results
 from tests.server.project.files import opened, put, workspace_with
-from waza_engine.runs.loading.suite import load_suite
+from waza_engine.runs.loading.suite_on_disk import load_suite
 from waza_engine.vocabulary import checkpoint_grader
 from waza_language_server.features.runnables.code_lens import code_lenses
 from waza_language_server.features.runnables.runnables import runnables

@@ -12,7 +12,7 @@ from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.document import Document
 from waza_language_server.syntax import pieces, repair
 from waza_language_server.syntax.characters import MAX_CHARACTERS
-from waza_language_server.syntax.events import Part, Reading, read, read_parts
+from waza_language_server.syntax.libyaml_events import Part, Reading, read, read_parts
 from waza_language_server.syntax.tree import MOST_FAULTS, Tree, parse
 
 HEAD = "name: s\nskill: s\ngraders:\n  - type: text\n    name: a\ntasks:\n  - t\n"

@@ -8,8 +8,8 @@ import pytest
 from tests.server.syntax.outline import outline
 from waza_language_server.project.document import Document
 from waza_language_server.syntax import pieces
-from waza_language_server.syntax.events import Reading, read
 from waza_language_server.syntax.green import Green
+from waza_language_server.syntax.libyaml_events import Reading, read
 from waza_language_server.syntax.pieces import read_whole
 from waza_language_server.syntax.tree import Tree, parse
 

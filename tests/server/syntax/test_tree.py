@@ -10,7 +10,7 @@ from tests.patience import ON_A_BUSY_MACHINE
 from tests.server.syntax.outline import outline
 from tests.shared_corpus import needs_corpus, suite_files
 from waza_engine.spec.reading.yaml_reader import parse_yaml
-from waza_language_server.syntax import events
+from waza_language_server.syntax import libyaml_events
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree, parse
 
@@ -207,7 +207,7 @@ SAMPLES = [
 @pytest.mark.parametrize("text", SAMPLES)
 def test_reading_works_without_the_compiled_parser(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     expected: Tree = parse(text)
-    monkeypatch.delattr(events.yaml, "CSafeLoader", raising=False)
+    monkeypatch.delattr(libyaml_events.yaml, "CSafeLoader", raising=False)
     tree = parse(text)
     assert outline(tree) == outline(expected)
     assert [(f.code, f.span) for f in tree.errors] == [(f.code, f.span) for f in expected.errors]

@@ -9,7 +9,7 @@ from typing import cast
 
 import openai
 
-from waza_engine.executors.base import ExecutorError
+from waza_engine.executors.executor import ExecutorError
 from waza_engine.executors.provider import host_of, is_near, named_key, nothing_answers
 from waza_engine.masking import keep_secret
 from waza_engine.peers.bounds import refusal_in

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass, field, replace
 from typing import Any, cast
 
-from waza_engine.executors.base import ignore
+from waza_engine.executors.executor import ignore
 from waza_engine.peers.bounds import Intake, PeerError
 from waza_engine.results.json_values import number, text_of, whole
 from waza_engine.vocabulary import ModelUsage, PaidAnswer, SkillInvocation, ToolCall, Usage

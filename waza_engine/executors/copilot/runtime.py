@@ -22,7 +22,7 @@ import psutil
 from copilot import CopilotClient, RuntimeConnection
 from copilot.session import ProviderConfig
 
-from waza_engine.executors.base import ExecutorError, MockedCommands, environment_with
+from waza_engine.executors.executor import ExecutorError, MockedCommands, environment_with
 from waza_engine.executors.provider import host_of, is_this_machine, named_key, nothing_answers
 from waza_engine.masking import keep_secret
 from waza_engine.processes.programs import run_bounded

@@ -33,7 +33,7 @@ from waza_engine.graders.judging.scales import (
 )
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.program_files import MARKDOWN_RUBRICS, YAML_RUBRICS, example_rubric, is_rubric_path
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_reader import DISK, SuiteFiles
 from waza_engine.spec.reading.yaml_reader import YamlFile, parse_yaml, read_text, read_yaml_file
 from waza_engine.spelling import nearest
 

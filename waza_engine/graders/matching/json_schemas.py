@@ -38,7 +38,7 @@ from waza_engine.files import FileError
 from waza_engine.graders.matching.patterns import PatternError, check_syntax, is_match
 from waza_engine.spec.json_schema_dialects import draft_of
 from waza_engine.spec.reading.json_reader import json_fault
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_reader import DISK, SuiteFiles
 from waza_engine.spec.reading.yaml_reader import MAX_BYTES
 
 _OF_THE_LIBRARY = (

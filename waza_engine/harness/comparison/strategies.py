@@ -14,9 +14,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from waza_engine.graders.programs.answers import UnusableAnswerError
-from waza_engine.harness.comparison.records import CaptureRecord, LoadedRun, Record, TrialsRecord
-from waza_engine.harness.grading import TIMEOUT_SECONDS
+from waza_engine.graders.programs.program_output import UnusableAnswerError
+from waza_engine.harness.comparison.compared_rows import CaptureRecord, LoadedRun, Record, TrialsRecord
+from waza_engine.harness.row_grading import TIMEOUT_SECONDS
 from waza_engine.harness.row_values import score_in
 from waza_engine.harness.rows import HarnessError
 from waza_engine.harness.warm_grader import WarmGrader

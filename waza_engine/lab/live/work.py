@@ -14,14 +14,14 @@ from waza_engine.graders.registry import BUILT_IN_TYPES, AnyGrader, create
 from waza_engine.lab.insight import insight_of
 from waza_engine.results.reading.recordings import RecordedTask, RecordedTrial, Recording
 from waza_engine.results.record import Validation
+from waza_engine.runs.grading.grader_workers import WorkerSet
 from waza_engine.runs.grading.graders import BuiltGrader
 from waza_engine.runs.grading.recorded_verdicts import ORIGIN, RECORDED, has_verdict
-from waza_engine.runs.grading.workers import WorkerSet
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.reading.file_cache import WatchedFiles
-from waza_engine.spec.reading.suite_files import DISK, Version
+from waza_engine.spec.reading.suite_reader import DISK, Version
 from waza_engine.vocabulary import unique_names
 
 PATIENCE_SECONDS = 0.3

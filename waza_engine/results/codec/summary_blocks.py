@@ -34,7 +34,7 @@ from waza_engine.scoring.cost import total_cost
 from waza_engine.scoring.impact import PairwiseImpact, SkillImpact
 from waza_engine.scoring.pass_estimates import pass_estimates
 from waza_engine.scoring.statistics import CONFIDENCE, Interval, RateInterval, wilson
-from waza_engine.scoring.tasks import (
+from waza_engine.scoring.task_scores import (
     SuiteSummary,
     TaskScore,
     TaskStatistics,

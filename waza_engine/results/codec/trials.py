@@ -39,7 +39,7 @@ from waza_engine.results.record import (
     VerdictStatus,
 )
 from waza_engine.scoring.cost import COUNTS, Cost, added, total_cost
-from waza_engine.scoring.tasks import TrialStatus, effective_weight, trial_status, worst_status
+from waza_engine.scoring.task_scores import TrialStatus, effective_weight, trial_status, worst_status
 from waza_engine.vocabulary import (
     KNOWN_ARGUMENTS,
     MEASURES_JUDGES,

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
-from waza_engine.results.codec.runs import run_document, run_of
+from waza_engine.results.codec.run_documents import run_document, run_of
 from waza_engine.results.codec.trials import trial_document
 from waza_engine.results.json_values import (
     Block,
@@ -32,9 +32,9 @@ from waza_engine.results.json_values import (
     whole,
 )
 from waza_engine.results.record import TrialOutcome, Validation
-from waza_engine.scoring.tasks import task_status, trial_status
+from waza_engine.scoring.task_scores import task_status, trial_status
 from waza_engine.spec.grader_results import HARNESS_KEYS
-from waza_engine.spec.harness_rows import (
+from waza_engine.spec.harness_files import (
     AGENT_ERRORS,
     BROKEN_GRADER,
     DIGEST,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from waza_engine.results.codec.runs import header_of
+from waza_engine.results.codec.run_documents import header_of
 from waza_engine.results.codec.trials import cost_of, usage_of
 from waza_engine.results.json_values import (
     Block,
@@ -20,11 +20,11 @@ from waza_engine.results.json_values import (
     duration_of,
     text_of,
 )
-from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES
 from waza_engine.results.reading.formats import read_document, todays_layout
 from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.results.reading.owners import Owner
 from waza_engine.results.record import RunHeader
+from waza_engine.results.result_file_names import JOURNAL_SUFFIX, LONGEST_BYTES
 from waza_engine.scoring.cost import Cost
 from waza_engine.vocabulary import Usage
 

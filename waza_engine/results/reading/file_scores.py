@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import read_bytes
-from waza_engine.results.codec.runs import engine_block, header_of, recompute_conclusion, trigger_of
+from waza_engine.results.codec.run_documents import engine_block, header_of, recompute_conclusion, trigger_of
 from waza_engine.results.codec.summary_blocks import task_of
 from waza_engine.results.codec.trials import verdict_count
 from waza_engine.results.json_values import (
@@ -29,7 +29,6 @@ from waza_engine.results.json_values import (
     texts_of,
 )
 from waza_engine.results.metrics import recompute_metrics
-from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, record_boundary
 from waza_engine.results.reading.formats import (
     document_in,
     is_of_the_python_era,
@@ -47,6 +46,7 @@ from waza_engine.results.reading.scores import (
     task_result,
 )
 from waza_engine.results.record import MetricOutcome, TaskOutcome
+from waza_engine.results.result_file_names import JOURNAL_SUFFIX, LONGEST_BYTES, record_boundary
 from waza_engine.results.reviews import reviews_of
 from waza_engine.results.task_conclusion import TaskConclusion, conclude_task
 

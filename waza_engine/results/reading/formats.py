@@ -17,8 +17,8 @@ from typing import Any, cast
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import FileError, decoded, read_beginning, read_bytes
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, object_in, text_of
-from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, record_boundary
-from waza_engine.spec.harness_rows import describe_harness_file
+from waza_engine.results.result_file_names import JOURNAL_SUFFIX, LONGEST_BYTES, record_boundary
+from waza_engine.spec.harness_files import describe_harness_file
 
 # Names and values of the Python era, and the current ones.
 _CONFIG_NAMES = {
@@ -300,7 +300,7 @@ def head_of(path: Path) -> RunHead | None:
     except OSError:
         return None
     # With the first file that there is: most suites were never run.
-    from waza_engine.results.codec.runs import header_of
+    from waza_engine.results.codec.run_documents import header_of
 
     known = _before_the_tasks(text)
     summary = block_of(known, "summary")

@@ -22,12 +22,12 @@ import msgspec
 
 from waza_engine.boundary import Boundary, suite_boundary
 from waza_engine.files import read_bytes, write_atomically
-from waza_engine.results.codec.runs import run_of
+from waza_engine.results.codec.run_documents import run_of
 from waza_engine.results.conclusion import conclude, part_of
-from waza_engine.results.places import INDEX_NAME, JOURNAL_SUFFIX, results_directory
 from waza_engine.results.reading.formats import sorting_moment
 from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
+from waza_engine.results.result_file_names import INDEX_NAME, JOURNAL_SUFFIX, results_directory
 from waza_engine.results.reviews import reviews_stamp
 from waza_engine.scoring.statistics import mean
 from waza_engine.vocabulary import Commit

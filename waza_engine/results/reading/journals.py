@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from waza_engine.counting import counted
 from waza_engine.files import FileError, read_beginning
-from waza_engine.results.codec.runs import counted_document, spending_document, spending_of
+from waza_engine.results.codec.run_documents import counted_document, spending_document, spending_of
 from waza_engine.results.codec.summary_blocks import counted_task
 from waza_engine.results.codec.trials import (
     arrived_answer_of,
@@ -20,8 +20,8 @@ from waza_engine.results.codec.trials import (
     with_answers,
 )
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, given, object_in, text_of, whole
-from waza_engine.results.places import record_boundary
 from waza_engine.results.record import ArrivedAnswer, TrialOutcome, UnjudgedAnswer
+from waza_engine.results.result_file_names import record_boundary
 from waza_engine.scoring.cost import Spending, tokens_of, total_cost
 
 _OF_JOURNALS = (

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from waza_engine.boundary import suite_boundary
 from waza_engine.files import FileError, read_beginning
-from waza_engine.results.places import record_boundary, results_directory, started_by_name
 from waza_engine.results.reading.formats import head_of
 from waza_engine.results.reading.newest_scores import newest_result_file, result_files
 from waza_engine.results.reading.recordings import RecordingError, read_recording
-from waza_engine.spec.harness_rows import describe_harness_file
+from waza_engine.results.result_file_names import record_boundary, results_directory, started_by_name
+from waza_engine.spec.harness_files import describe_harness_file
 
 _FIRST_ROW_BYTES = 4_000_000
 

@@ -21,7 +21,6 @@ from waza_engine.boundary import suite_boundary
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import Boundary
 from waza_engine.results.json_values import blocks_of
-from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, results_directory, started_by_name
 from waza_engine.results.reading.formats import RunHead, head_of, sorting_moment
 from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.scores import (
@@ -34,8 +33,14 @@ from waza_engine.results.reading.scores import (
     TaskResult,
     run_of_nothing,
 )
+from waza_engine.results.result_file_names import (
+    JOURNAL_SUFFIX,
+    LONGEST_BYTES,
+    results_directory,
+    started_by_name,
+)
 from waza_engine.results.reviews import reviews_stamp
-from waza_engine.scoring.tasks import Graded, composite
+from waza_engine.scoring.task_scores import Graded, composite
 
 log = logging.getLogger(__name__)
 NEWEST_FILES = 40

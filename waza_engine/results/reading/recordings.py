@@ -15,15 +15,10 @@ from pathlib import Path
 
 from waza_engine.files import FileError, is_named, read_beginning
 from waza_engine.results.attachments import with_attachments
-from waza_engine.results.codec.runs import header_of
+from waza_engine.results.codec.run_documents import header_of
 from waza_engine.results.codec.summary_blocks import task_of
 from waza_engine.results.codec.trials import trial_of
 from waza_engine.results.json_values import Block, blocks_of, text_of
-from waza_engine.results.places import (
-    JOURNAL_SUFFIX,
-    LONGEST_BYTES,
-    record_boundary,
-)
 from waza_engine.results.reading.formats import (
     read_document,
     todays_layout,
@@ -33,6 +28,11 @@ from waza_engine.results.reading.formats import (
 from waza_engine.results.reading.journals import goes_on, unended_document
 from waza_engine.results.reading.scores import TaskResult, task_result
 from waza_engine.results.record import RunHeader, TrialOutcome
+from waza_engine.results.result_file_names import (
+    JOURNAL_SUFFIX,
+    LONGEST_BYTES,
+    record_boundary,
+)
 from waza_engine.results.reviews import with_reviews
 
 

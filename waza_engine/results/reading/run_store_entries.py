@@ -25,7 +25,7 @@ from waza_engine.boundary import Boundary
 from waza_engine.files import FileError, create_file, read_bytes, remove_file, write_atomically
 from waza_engine.later_patterns import compiled_later
 from waza_engine.results.json_values import Block, object_in, text_of
-from waza_engine.results.places import LONGEST_BYTES, record_boundary, run_store_directory
+from waza_engine.results.result_file_names import LONGEST_BYTES, record_boundary, run_store_directory
 from waza_engine.terminal import json_text
 
 LEASE_SECONDS = 30.0

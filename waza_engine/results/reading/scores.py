@@ -13,7 +13,7 @@ from waza_engine.results.json_values import moment
 from waza_engine.results.record import MetricOutcome, TaskOutcome, Validation, checkpoint_verdicts
 from waza_engine.results.reviews import recorded_review
 from waza_engine.results.task_conclusion import TaskVerdict, conclude_grader, task_verdict
-from waza_engine.scoring.tasks import TaskStatus
+from waza_engine.scoring.task_scores import TaskStatus
 from waza_engine.vocabulary import MEASURES_JUDGES, Check
 
 MOST_SCORES = 50_000

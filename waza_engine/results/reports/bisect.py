@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from waza_engine.counting import counted
-from waza_engine.results.codec.runs import commit_document
+from waza_engine.results.codec.run_documents import commit_document
 from waza_engine.results.inputs import InputFile, RunInputs, inputs_of
 from waza_engine.results.json_values import Json
 from waza_engine.results.reading.recordings import RecordedTask, RecordedTrial, Recording

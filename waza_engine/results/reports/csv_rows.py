@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 
-from waza_engine.results.codec.runs import run_of
+from waza_engine.results.codec.run_documents import run_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.json_values import Block
 from waza_engine.results.record import verdicts_of

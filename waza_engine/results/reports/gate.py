@@ -9,7 +9,7 @@ from typing import Any, Literal
 from waza_engine.counting import counted
 from waza_engine.markdown import code, sentence
 from waza_engine.number_formats import format_above, format_below, format_score, format_share, reaches
-from waza_engine.results.codec.runs import run_of
+from waza_engine.results.codec.run_documents import run_of
 from waza_engine.results.conclusion import (
     Conclusion,
     TriggerConclusion,

@@ -11,7 +11,7 @@ from junitparser import Error, Failure, JUnitXml, Properties, Property, Skipped,
 
 from waza_engine.moments import is_known
 from waza_engine.number_formats import format_score, format_scores
-from waza_engine.results.codec.runs import run_of
+from waza_engine.results.codec.run_documents import run_of
 from waza_engine.results.conclusion import (
     BASELINE,
     DECIDING,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from waza_engine.moments import is_known
-from waza_engine.results.codec.runs import commit_document
+from waza_engine.results.codec.run_documents import commit_document
 from waza_engine.results.json_values import Json
 from waza_engine.results.reading.history import RecordedRun, RecordedTask
 from waza_engine.scoring.pass_estimates import pass_estimates

@@ -30,7 +30,7 @@ from waza_engine.boundary import Boundary, suite_boundary
 from waza_engine.files import copy_file, names_in, opened_to_append, remove_file
 from waza_engine.masking import masked
 from waza_engine.results.attachments import attachment_directory, mark_of, without_long_texts
-from waza_engine.results.codec.runs import (
+from waza_engine.results.codec.run_documents import (
     figures_document,
     header_document,
     spending_document,
@@ -40,15 +40,6 @@ from waza_engine.results.codec.summary_blocks import task_document
 from waza_engine.results.codec.trials import answer_document, trial_document
 from waza_engine.results.inputs import inputs_directory
 from waza_engine.results.json_values import Block, Json, block_of, given, plain
-from waza_engine.results.places import (
-    JOURNAL_SUFFIX,
-    NAME_FORMAT,
-    boundary_beside,
-    file_segment,
-    results_directory,
-    run_store_directory,
-    workspace_prefix,
-)
 from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.journals import goes_on, this_process, unended_document
 from waza_engine.results.reading.run_store_entries import (
@@ -65,6 +56,15 @@ from waza_engine.results.record import (
     TaskOutcome,
     TrialOutcome,
     TriggerOutcome,
+)
+from waza_engine.results.result_file_names import (
+    JOURNAL_SUFFIX,
+    NAME_FORMAT,
+    boundary_beside,
+    file_segment,
+    results_directory,
+    run_store_directory,
+    workspace_prefix,
 )
 from waza_engine.scoring.cost import Spending
 from waza_engine.spec.foreign_evals import is_named_as_evals

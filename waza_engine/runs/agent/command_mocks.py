@@ -21,11 +21,11 @@ from typing import Any
 
 from waza_engine.boundary import suite_boundary
 from waza_engine.executors import command_shim
-from waza_engine.executors.base import MockedCommands
+from waza_engine.executors.executor import MockedCommands
 from waza_engine.files import FileError, read_bytes
 from waza_engine.results.json_values import Block, blocks_of, text_of, texts_of
-from waza_engine.runs.agent.workspace import WorkspaceError
-from waza_engine.runs.loading.suite import Suite
+from waza_engine.runs.agent.trial_workspace import WorkspaceError
+from waza_engine.runs.loading.suite_on_disk import Suite
 from waza_engine.spec.command_mocks import (
     SEQUENCE_NEEDS,
     CommandMock,

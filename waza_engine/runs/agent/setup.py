@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from waza_engine.executors.base import ExecutionRequest, WorkspaceFile
+from waza_engine.executors.executor import ExecutionRequest, WorkspaceFile
 from waza_engine.mcp.servers import Server, agent_servers
+from waza_engine.runs.agent.agent_skills import Skill, SkillSet, check_required, suite_skills, task_skills
 from waza_engine.runs.agent.command_mocks import command_programs
-from waza_engine.runs.agent.skills import Skill, SkillSet, check_required, suite_skills, task_skills
-from waza_engine.runs.agent.workspace import Workspace, WorkspaceError
-from waza_engine.runs.loading.suite import Suite
+from waza_engine.runs.agent.trial_workspace import Workspace, WorkspaceError
+from waza_engine.runs.loading.suite_on_disk import Suite
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.yaml_reader import read_text
 from waza_engine.spec.task_file import TaskFile

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Literal, cast
 
 from waza_engine.counting import cut, in_seconds
-from waza_engine.executors.base import Cancellation
+from waza_engine.executors.executor import Cancellation
 from waza_engine.graders.base import Grader, GraderError, GradingContext, SurroundingsError, Verdict
 from waza_engine.graders.matching.strings import line_end_advice, lowered
 from waza_engine.graders.registry import create

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from waza_engine.counting import in_seconds
-from waza_engine.executors.base import (
+from waza_engine.executors.executor import (
     Cancellation,
     ExecutionRequest,
     Executor,
     ExecutorError,
     ExecutorSettings,
 )
-from waza_engine.executors.registry import create_executor
+from waza_engine.executors.executor_types import create_executor
 from waza_engine.graders.judge import (
     JudgeError,
     JudgeQuestion,

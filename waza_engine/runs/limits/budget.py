@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from waza_engine.counting import in_seconds
-from waza_engine.executors.base import (
+from waza_engine.executors.executor import (
     Cancellation,
     ExecutionRequest,
     ExecutionResponse,

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from contextvars import copy_context
 from typing import Generic, TypeVar
 
-from waza_engine.executors.base import Cancellation
+from waza_engine.executors.executor import Cancellation
 from waza_engine.vocabulary import CANCELLED
 
 

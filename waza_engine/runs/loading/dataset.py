@@ -24,12 +24,12 @@ from waza_engine.counting import counted, in_seconds
 from waza_engine.runs.loading.templates import TemplateData, TemplateError, render
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.explain import location_of, sentence
-from waza_engine.spec.harness_rows import ROW_SUFFIXES
+from waza_engine.spec.harness_files import ROW_SUFFIXES
 from waza_engine.spec.limits import MILLISECONDS
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.csv_table import Row, TableError, read_table
 from waza_engine.spec.reading.json_reader import parse_json
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_reader import DISK, SuiteFiles
 from waza_engine.spec.reading.yaml_reader import read_text
 from waza_engine.spec.task_file import TaskFile, TaskInputs
 from waza_engine.spec.trigger_tests import PromptLine

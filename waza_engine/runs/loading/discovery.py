@@ -8,7 +8,7 @@ from pathlib import Path
 
 from waza_engine.boundary import suite_boundary
 from waza_engine.files import is_named
-from waza_engine.runs.loading.suite import SuiteError, load_suite
+from waza_engine.runs.loading.suite_on_disk import SuiteError, load_suite
 from waza_engine.spec.foreign_evals import (
     ForeignEval,
     ForeignEvalError,

@@ -28,9 +28,9 @@ from waza_engine.results.freshness import agent_differs, deciding_values
 from waza_engine.results.inputs import RunInputs, digest_of, inputs_of
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.scores import RunOrigin, TaskResult
+from waza_engine.runs.agent.agent_skills import SkillSet, suite_skills
 from waza_engine.runs.agent.setup import AgentSetup
-from waza_engine.runs.agent.skills import SkillSet, suite_skills
-from waza_engine.runs.loading.suite import NothingAffectedError, Suite, SuiteError, load_suite
+from waza_engine.runs.loading.suite_on_disk import NothingAffectedError, Suite, SuiteError, load_suite
 from waza_engine.runs.passes.deciding_files import (
     LONGEST_TEXT,
     MOST_RECORDED_BYTES,
@@ -46,11 +46,11 @@ from waza_engine.runs.trials.triggers import trigger_file
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles, Version
+from waza_engine.spec.reading.suite_reader import DISK, SuiteFiles, Version
 from waza_engine.spec.skill_file import AGENT_SUFFIX, SKILL_FILE
 
 if TYPE_CHECKING:
-    from waza_engine.runs.loading.suite import SuiteTask
+    from waza_engine.runs.loading.suite_on_disk import SuiteTask
     from waza_engine.runs.trials.trial import TrialTask
 
 

@@ -22,11 +22,11 @@ from waza_engine.files import opened_to_read, read_beginning, read_bytes, relati
 from waza_engine.masking import is_secret_name
 from waza_engine.results.codec.summary_blocks import task_document, task_of
 from waza_engine.results.json_values import Block
-from waza_engine.results.places import LONGEST_BYTES
 from waza_engine.results.record import TaskOutcome
+from waza_engine.results.result_file_names import LONGEST_BYTES
 from waza_engine.results.writing.store import ResultsError, encoded, keep_out_of_git, write_atomically
 from waza_engine.runs.agent.setup import AgentSetup
-from waza_engine.runs.loading.suite import Suite, SuiteTask
+from waza_engine.runs.loading.suite_on_disk import Suite, SuiteTask
 from waza_engine.runs.passes.affected import task_key
 from waza_engine.runs.passes.deciding_files import MOST_BYTES, DecidingFiles, files_at
 from waza_engine.runs.settings.options import inside

@@ -25,10 +25,10 @@ from waza_engine.results.inputs import (
     is_unread,
 )
 from waza_engine.results.json_values import strings_in
+from waza_engine.runs.agent.agent_skills import suite_skills
 from waza_engine.runs.agent.setup import AgentSetup
-from waza_engine.runs.agent.skills import suite_skills
-from waza_engine.runs.agent.workspace import fixture_directory
-from waza_engine.runs.loading.suite import Suite
+from waza_engine.runs.agent.trial_workspace import fixture_directory
+from waza_engine.runs.loading.suite_on_disk import Suite
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.triggers import FILE_NAME as TRIGGER_TESTS
 from waza_engine.spec.loading import vally_project_of
@@ -38,7 +38,7 @@ from waza_engine.spec.skill_file import SKILL_FILE
 from waza_engine.terminal import json_text
 
 if TYPE_CHECKING:
-    from waza_engine.runs.loading.suite import SuiteTask
+    from waza_engine.runs.loading.suite_on_disk import SuiteTask
     from waza_engine.runs.trials.trial import TrialTask
 
 MOST_BYTES = 200 * 2**20

@@ -18,16 +18,16 @@ from waza_engine.results.record import (
     UnjudgedAnswer,
 )
 from waza_engine.results.reports.descriptions import describe_misclassification
-from waza_engine.runs.agent.agent_tools import GRADER_NAME as AGENT_TOOLS
+from waza_engine.runs.agent.agent_skills import suite_skills, task_skills
+from waza_engine.runs.agent.allowed_tools import GRADER_NAME as AGENT_TOOLS
 from waza_engine.runs.agent.command_mocks import SERVING, mocked_programs
 from waza_engine.runs.agent.setup import agent_setup
-from waza_engine.runs.agent.skills import suite_skills, task_skills
 from waza_engine.runs.events.stream import EventStream
 from waza_engine.runs.limits.budget import Reservation, unpriced_models
 from waza_engine.runs.limits.cancellation import CancelledRunError
-from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask
+from waza_engine.runs.loading.suite_on_disk import Suite, SuiteError, SuiteTask
 from waza_engine.runs.passes.caching import TaskCache
-from waza_engine.runs.passes.tasks import TaskRunner, budget_for
+from waza_engine.runs.passes.task_runs import TaskRunner, budget_for
 from waza_engine.runs.settings.options import without_skills
 from waza_engine.runs.settings.table import Budget
 from waza_engine.runs.trials.backend import BackendFactory, TrialBackend
@@ -36,7 +36,7 @@ from waza_engine.runs.trials.hooks import run_hooks
 from waza_engine.runs.trials.selection import SelectedTask, without_comparisons
 from waza_engine.runs.trials.triggers import chosen_prompts, is_lost, run_triggers, trigger_tests_of
 from waza_engine.scoring.cost import Spending, tokens_of, total_cost
-from waza_engine.scoring.triggers import TriggerMetrics, trigger_metrics
+from waza_engine.scoring.trigger_scores import TriggerMetrics, trigger_metrics
 from waza_engine.spec.eval_file import Metric
 from waza_engine.spec.trigger_tests import TriggerPrompt
 

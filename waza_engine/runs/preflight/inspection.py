@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
 
-from waza_engine.executors.base import (
+from waza_engine.executors.executor import (
     Executor,
     ExecutorError,
     Reaching,
@@ -20,9 +20,9 @@ from waza_engine.executors.base import (
 )
 from waza_engine.processes.git import GitError, git
 from waza_engine.results.writing.store import ResultsError, check_results_writable
-from waza_engine.runs.agent.skills import SkillSet, check_required, suite_skills, task_skills
-from waza_engine.runs.agent.workspace import WorkspaceError, fixture_files, fixture_problems, prompt_of
-from waza_engine.runs.loading.suite import Suite, SuiteError
+from waza_engine.runs.agent.agent_skills import SkillSet, check_required, suite_skills, task_skills
+from waza_engine.runs.agent.trial_workspace import WorkspaceError, fixture_files, fixture_problems, prompt_of
+from waza_engine.runs.loading.suite_on_disk import Suite, SuiteError
 from waza_engine.runs.trials.selection import SelectedTask
 
 

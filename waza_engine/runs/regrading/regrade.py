@@ -20,19 +20,20 @@ from pathlib import Path
 from typing import TypeVar
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
-from waza_engine.executors.base import Cancellation, Executor, ExecutorError, ExecutorSettings
-from waza_engine.executors.registry import create_executor
+from waza_engine.executors.executor import Cancellation, Executor, ExecutorError, ExecutorSettings
+from waza_engine.executors.executor_types import create_executor
 from waza_engine.graders.base import GradingContext
 from waza_engine.graders.judge import Judge
 from waza_engine.graders.matching.patterns import current_workers
 from waza_engine.masking import read_environment
 from waza_engine.processes.scope import ProcessScope, current_scope
-from waza_engine.results.places import results_directory
 from waza_engine.results.reading.owners import name_now
 from waza_engine.results.reading.recordings import RecordedTask, RecordedTrial, Recording
 from waza_engine.results.record import Validation
+from waza_engine.results.result_file_names import results_directory
 from waza_engine.results.reviews import recorded_review, review_changes
-from waza_engine.runs.agent.workspace import WorkspaceError, fixture_directory, prompt_of
+from waza_engine.runs.agent.trial_workspace import WorkspaceError, fixture_directory, prompt_of
+from waza_engine.runs.grading.grader_workers import GradingWorkers
 from waza_engine.runs.grading.graders import BuiltGrader, grade, grade_expected
 from waza_engine.runs.grading.judging import ExecutorJudge
 from waza_engine.runs.grading.recorded_verdicts import (
@@ -44,9 +45,8 @@ from waza_engine.runs.grading.recorded_verdicts import (
     recorded_verdict,
     without_workspace,
 )
-from waza_engine.runs.grading.workers import GradingWorkers
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
-from waza_engine.runs.loading.suite import Suite, SuiteError
+from waza_engine.runs.loading.suite_on_disk import Suite, SuiteError
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.runs.settings.options import check_executor, project_config
 from waza_engine.runs.settings.table import Budget
@@ -55,7 +55,7 @@ from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.loading import load_eval_file
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_reader import DISK, SuiteFiles
 from waza_engine.user_state import known_workspace
 
 ResultT = TypeVar("ResultT")

@@ -17,12 +17,12 @@ from waza_engine.graders.registry import AnyGrader, create
 from waza_engine.results.reading.recordings import Recording, read_recording
 from waza_engine.results.reviews import reviews_stamp
 from waza_engine.runs.grading.grader_cache import GraderCache
-from waza_engine.runs.grading.workers import GradingWorkers
-from waza_engine.runs.loading.suite import Suite, load_suite
+from waza_engine.runs.grading.grader_workers import GradingWorkers
+from waza_engine.runs.loading.suite_on_disk import Suite, load_suite
 from waza_engine.runs.trials.selection import SelectedTask, select
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.reading.file_cache import FileCache
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles, Version
+from waza_engine.spec.reading.suite_reader import DISK, SuiteFiles, Version
 
 MOST_SUITES = 4
 MOST_RECORDINGS = 4

@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 
 from waza_engine.boundary import Boundary, FileError, suite_boundary
 from waza_engine.files import from_home
-from waza_engine.results.places import session_directory
 from waza_engine.results.record import RunHeader
-from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask
+from waza_engine.results.result_file_names import session_directory
+from waza_engine.runs.loading.suite_on_disk import Suite, SuiteError, SuiteTask
 from waza_engine.runs.settings.table import RETRIES, RunSettings, Setting, setting_rows
 from waza_engine.scoring.statistics import BOOTSTRAP_SEED
 from waza_engine.spec.eval_config import Provider
@@ -25,7 +25,7 @@ from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spec.loading import find_project_config, load_project_config
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import Paths, ProjectConfig
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_reader import DISK, SuiteFiles
 
 
 def given_settings(settings: RunSettings) -> dict[str, object]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from waza_engine.executors.base import Cancellation
+from waza_engine.executors.executor import Cancellation
 from waza_engine.results.record import TrialOutcome, UnjudgedAnswer
 from waza_engine.runs.limits.cancellation import CancelledRunError
 from waza_engine.scoring.cost import total

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from waza_engine.results.record import ArrivedAnswer, TrialOutcome, TriggerOutcome
 from waza_engine.runs.limits.cancellation import start_call
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.trials.context import RunContext, TrialRequest, TriggerRequest
 from waza_engine.runs.trials.hooks import TaskHooks, run_task_hooks
 from waza_engine.runs.trials.selection import SelectedTask

@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
-from waza_engine.executors.base import Executor, ignore
+from waza_engine.executors.executor import Executor, ignore
 from waza_engine.results.json_values import plain
 from waza_engine.results.record import Answerer, ArrivedAnswer
 from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.events.stream import Progress
 from waza_engine.runs.limits.budget import MeteredExecutor
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.loading.suite import Suite
+from waza_engine.runs.loading.suite_on_disk import Suite
 from waza_engine.runs.settings.table import Budget, RunSettings, settings_from
 from waza_engine.scoring.cost import cost_of
 from waza_engine.terminal import json_text

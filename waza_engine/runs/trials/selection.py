@@ -9,14 +9,14 @@ from typing import Any
 
 from waza_engine.graders.base import Grader
 from waza_engine.graders.registry import create
-from waza_engine.runs.agent.agent_tools import AgentTools
+from waza_engine.runs.agent.allowed_tools import AgentTools
 from waza_engine.runs.grading.graders import NAMES, BuiltGrader, build_graders
-from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask, select_tasks
+from waza_engine.runs.loading.suite_on_disk import Suite, SuiteError, SuiteTask, select_tasks
 from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.expected import Expected
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_reader import DISK, SuiteFiles
 from waza_engine.spec.task_file import TaskFile
 
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, Protocol
 
-from waza_engine.executors.base import ExecutionRequest, Executor, ExecutorError, ignore
+from waza_engine.executors.executor import ExecutionRequest, Executor, ExecutorError, ignore
 from waza_engine.graders.base import GradingContext
 from waza_engine.processes.git import GitError
 from waza_engine.results.codec.trials import FAILURES
@@ -27,7 +27,7 @@ from waza_engine.results.record import (
     Validation,
 )
 from waza_engine.runs.agent.command_mocks import CommandSession, mocked_commands
-from waza_engine.runs.agent.workspace import (
+from waza_engine.runs.agent.trial_workspace import (
     Workspace,
     WorkspaceError,
     add_to_first_commit,
@@ -46,7 +46,7 @@ from waza_engine.runs.trials.attempts import Attempt, InterruptedTrialError, wit
 from waza_engine.runs.trials.context import RunContext, TrialRequest, arrived_answer
 from waza_engine.runs.trials.conversation import Conversation, FollowUps, ModelResponder, converse
 from waza_engine.scoring.cost import Spending, cost_of, tokens_of, total_cost
-from waza_engine.scoring.tasks import trial_status
+from waza_engine.scoring.task_scores import trial_status
 from waza_engine.spec.task_file import Checkpoint, TaskFile
 from waza_engine.vocabulary import PaidAnswer, ToolCall, checkpoint_grader
 

@@ -12,18 +12,18 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
+from waza_engine.executors.executor import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.results.record import TriggerOutcome
 from waza_engine.results.reports.descriptions import describe_invocations
 from waza_engine.runs.agent.command_mocks import blocked_programs
-from waza_engine.runs.agent.workspace import Workspace, WorkspaceError, trigger_workspace
+from waza_engine.runs.agent.trial_workspace import Workspace, WorkspaceError, trigger_workspace
 from waza_engine.runs.limits.cancellation import CancelledRunError
-from waza_engine.runs.loading.suite import Suite, SuiteError
+from waza_engine.runs.loading.suite_on_disk import Suite, SuiteError
 from waza_engine.runs.trials.context import RunContext, TriggerRequest
 from waza_engine.runs.trials.conversation import execute
 from waza_engine.spec.evals_json import TriggerList
 from waza_engine.spec.loading import load_skill_evals, load_trigger_tests
-from waza_engine.spec.reading.suite_files import DISK
+from waza_engine.spec.reading.suite_reader import DISK
 from waza_engine.spec.skill_evals import trigger_tests_of_list
 from waza_engine.spec.trigger_tests import TriggerPrompt, TriggerTests
 

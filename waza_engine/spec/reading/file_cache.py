@@ -18,7 +18,7 @@ from typing import Any, Self, TypeVar, cast
 from waza_engine import files
 from waza_engine.files import Boundary, FileError
 from waza_engine.frozen import frozen
-from waza_engine.spec.reading.suite_files import SuiteFiles, Version
+from waza_engine.spec.reading.suite_reader import SuiteFiles, Version
 from waza_engine.spec.reading.yaml_reader import MAX_BYTES
 
 

@@ -16,7 +16,7 @@ from waza_engine.frozen import frozen
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.json_numbers import unreadable_number
 from waza_engine.spec.reading.scalars import Json
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_reader import DISK, SuiteFiles
 from waza_engine.spec.reading.yaml_faults import duplicate_key
 from waza_engine.spec.reading.yaml_reader import YamlFile, read_text
 

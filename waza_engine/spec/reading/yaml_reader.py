@@ -24,7 +24,7 @@ from waza_engine.frozen import frozen
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading import yaml_faults
 from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES, MERGE_KEY, Json, resolve_scalar
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_reader import DISK, SuiteFiles
 from waza_engine.spec.reading.yaml_faults import NO_BLOCK_TO_MERGE, duplicate_key, events_of
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from waza_engine.spec.vally.eval_file import Stimulus
-from waza_engine.spec.vally.graders import ToolCallPattern
+from waza_engine.spec.vally.eval_models import Stimulus
+from waza_engine.spec.vally.grader_options import ToolCallPattern
 from waza_engine.spec.vally.versions import milliseconds_of
 
 Options = dict[str, Any]

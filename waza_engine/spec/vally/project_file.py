@@ -9,7 +9,7 @@ from pydantic import Field
 from waza_engine.spec.block import misspelt
 from waza_engine.spec.fields import AnyMap, SchemaKeywords, Text
 from waza_engine.spec.vally.blocks import TextOrTexts, VallyBlock
-from waza_engine.spec.vally.eval_file import Environment
+from waza_engine.spec.vally.eval_models import Environment
 
 
 class VallyPaths(VallyBlock):

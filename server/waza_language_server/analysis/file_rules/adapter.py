@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from waza_engine.later_patterns import compiled_later
-from waza_engine.spec.harness_rows import PLACEHOLDERS
+from waza_engine.spec.harness_files import PLACEHOLDERS
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.syntax.edits import delete_item, replace_scalar

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from waza_engine.spec.vally.names import misspelt_type_words
+from waza_engine.spec.vally.name_checks import misspelt_type_words
 from waza_engine.spelling import listed, nearest, slip_of
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.schema_rules.subject import Subject

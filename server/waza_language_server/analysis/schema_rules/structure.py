@@ -13,7 +13,7 @@ from typing import cast
 from weakref import WeakKeyDictionary, WeakSet
 
 from waza_engine.checkpoint import checkpoint
-from waza_engine.spec.harness_rows import row_kind
+from waza_engine.spec.harness_files import row_kind
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found, GraderView, found_outside

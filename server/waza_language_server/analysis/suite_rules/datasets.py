@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from waza_engine.checkpoint import checkpoint
 from waza_engine.counting import counted
 from waza_engine.files import printable
-from waza_engine.spec.harness_rows import ROW_SUFFIXES
+from waza_engine.spec.harness_files import ROW_SUFFIXES
 from waza_engine.spec.reading.csv_table import TableError, read_table
 from waza_language_server.analysis.file_rules.prompt_lines import repeated_ids
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found, SuiteView
 from waza_language_server.analysis.schema_rules.structure import structure_of_file
 from waza_language_server.analysis.text_rules.syntax import syntax_faults
-from waza_language_server.project.places import is_plain
+from waza_language_server.project.search_folders import is_plain
 from waza_language_server.project.suite_file import scalar_text
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.catalog import Catalog

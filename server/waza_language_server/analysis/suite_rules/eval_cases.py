@@ -14,7 +14,7 @@ from waza_language_server.analysis.problem import Problem, suggestion
 from waza_language_server.analysis.rule import FileView, Found, SuiteView
 from waza_language_server.analysis.suite_rules.named_files import names_beside
 from waza_language_server.project.eval_cases import assertions_of, cases_of, homes_of, skill_file_of
-from waza_language_server.project.places import found_at
+from waza_language_server.project.search_folders import found_at
 from waza_language_server.project.skills import skill_name
 from waza_language_server.project.suite_file import scalar_text
 from waza_language_server.project.uris import path_of

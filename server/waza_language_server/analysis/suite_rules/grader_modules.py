@@ -19,7 +19,7 @@ from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.suite_rules.grader_files import files_needed
 from waza_language_server.analysis.suite_rules.named_files import hooks_may_make
 from waza_language_server.embedded.grader_files.findings import LONGEST, GraderFinding
-from waza_language_server.project.places import bases_of_run, found_at
+from waza_language_server.project.search_folders import bases_of_run, found_at
 from waza_language_server.project.suite_file import scalar_text
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.schema.locate import grader_type

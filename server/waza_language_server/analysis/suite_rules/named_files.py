@@ -28,7 +28,7 @@ from waza_language_server.analysis.suite_rules.grader_files import (
     files_needed,
 )
 from waza_language_server.project.nearby import Nearby
-from waza_language_server.project.places import FIXTURES, bases_of_run, found_at, is_plain
+from waza_language_server.project.search_folders import FIXTURES, bases_of_run, found_at, is_plain
 from waza_language_server.project.suite_file import SuiteFile, scalar_text, task_nodes
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.schema.locate import grader_type
@@ -39,7 +39,7 @@ from waza_language_server.text.edit import Edit, Edits, FileCreation, Fix
 
 if TYPE_CHECKING:
     from waza_language_server.project.index import Project
-    from waza_language_server.project.places import Kind
+    from waza_language_server.project.search_folders import Kind
     from waza_language_server.project.suites import Suite
     from waza_language_server.syntax.tree import Tree
 

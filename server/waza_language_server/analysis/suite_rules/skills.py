@@ -20,7 +20,7 @@ from waza_language_server.analysis.schema_rules.missing_keys import missing_key
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.suite_rules.named_files import hooks_may_make, items_of, names_beside
 from waza_language_server.project.nearby import Nearby
-from waza_language_server.project.places import bases_of_run, found_at, is_plain, no_folder_at
+from waza_language_server.project.search_folders import bases_of_run, found_at, is_plain, no_folder_at
 from waza_language_server.project.skills_of_run import UnknownSkillsError, skills_of_run
 from waza_language_server.project.suite_file import scalar_text
 from waza_language_server.project.uris import path_of, uri_of

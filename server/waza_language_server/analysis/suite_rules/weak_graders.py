@@ -15,7 +15,7 @@ from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.suite_rules.grader_files import files_needed
 from waza_language_server.analysis.suite_rules.named_files import items_of
 from waza_language_server.analysis.value_rules.vacuous import number_of
-from waza_language_server.project.places import bases_of_run, found_at
+from waza_language_server.project.search_folders import bases_of_run, found_at
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, rule_at, scalar_text, task_id
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.edits import insert_entry, replace_scalar

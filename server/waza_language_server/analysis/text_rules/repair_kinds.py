@@ -14,7 +14,7 @@ from waza_engine.spelling import slip_of
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_of
 from waza_language_server.schema.shape import Shape
-from waza_language_server.syntax.explain import is_merge_mark
+from waza_language_server.syntax.error_sentences import is_merge_mark
 from waza_language_server.syntax.fault import STRUCTURAL_CODES, SyntaxFault
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit, Edits, Fix

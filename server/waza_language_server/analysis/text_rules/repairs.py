@@ -23,7 +23,7 @@ from waza_language_server.analysis.text_rules.repair_kinds import KINDS, Broken,
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import located_below, shape_of
 from waza_language_server.schema.shape import Shape
-from waza_language_server.syntax.explain import is_merge_mark
+from waza_language_server.syntax.error_sentences import is_merge_mark
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.repair import ITEM_AMONG_KEYS

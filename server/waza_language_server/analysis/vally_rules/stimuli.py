@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from waza_engine.checkpoint import checkpoint
-from waza_engine.spec.vally.names import OF_CONSTRAINTS
+from waza_engine.spec.vally.name_checks import OF_CONSTRAINTS
 from waza_engine.spelling import listed
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import Found, SuiteView

@@ -12,7 +12,7 @@ from waza_language_server.analysis.rule import Found, GraderView
 from waza_language_server.analysis.value_rules.inside_values import problem_inside
 from waza_language_server.embedded.language import Surroundings
 from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE, load_language
-from waza_language_server.embedded.python.findings import assertion_findings
+from waza_language_server.embedded.python.assertion_problems import assertion_findings
 from waza_language_server.embedded.python.python_source import PythonSource, parse_python
 from waza_language_server.schema.shape import language_kind_of
 from waza_language_server.syntax.edits import insert_entry, replace_scalar

@@ -26,7 +26,7 @@ from waza_language_server.embedded.language import (
     Surroundings,
     Token,
 )
-from waza_language_server.embedded.python.findings import KNOWN_NAMES, assertion_findings
+from waza_language_server.embedded.python.assertion_problems import KNOWN_NAMES, assertion_findings
 from waza_language_server.embedded.python.inference import bound_types, type_before
 from waza_language_server.embedded.python.members import (
     CONTEXT_TYPES,

@@ -10,7 +10,7 @@ import ast
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 
-from waza_engine.assertions.syntax import parse_expression
+from waza_engine.assertions.assertion_syntax import parse_expression
 from waza_language_server.embedded.python.members import (
     BOOL,
     BYTES,

@@ -18,7 +18,7 @@ from functools import cached_property, lru_cache
 from itertools import accumulate, islice
 from typing import Literal
 
-from waza_engine.assertions.syntax import check_expression, check_size, parse_expression
+from waza_engine.assertions.assertion_syntax import check_expression, check_size, parse_expression
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.embedded.language import Finding, Rewrite

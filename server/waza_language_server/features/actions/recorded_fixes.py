@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from waza_language_server.project.document import Document
-    from waza_language_server.project.rules import Rule
+    from waza_language_server.project.graded_rule import Rule
     from waza_language_server.syntax.nodes import Node
 
 

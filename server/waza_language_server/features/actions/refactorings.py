@@ -15,7 +15,7 @@ from waza_language_server.analysis.fix_validation import FixValidator
 from waza_language_server.analysis.value_rules.inside_values import edits_of_rewrite
 from waza_language_server.embedded.language import Language, Rewrite, Surroundings
 from waza_language_server.embedded.languages import LONGEST_VALUE, load_language
-from waza_language_server.embedded.python.findings import KNOWN_NAMES
+from waza_language_server.embedded.python.assertion_problems import KNOWN_NAMES
 from waza_language_server.embedded.python.python_source import conjuncts
 from waza_language_server.features.actions.code_actions import CodeAction
 from waza_language_server.features.actions.moving_items import dash_of, last_row

@@ -19,7 +19,7 @@ from waza_language_server.features.hover.shape_text import value_text
 from waza_language_server.features.surroundings import surroundings
 from waza_language_server.project.claim import SKILL_NAME
 from waza_language_server.project.eval_cases import homes_of
-from waza_language_server.project.places import roots_around
+from waza_language_server.project.search_folders import roots_around
 from waza_language_server.project.skills import unlikeliness
 from waza_language_server.project.uris import path_of
 from waza_language_server.project.vally_environments import environment_names

@@ -31,9 +31,9 @@ from waza_language_server.features.scores.verdict_hints import metric_verdicts
 from waza_language_server.features.surroundings import TASK_GLOB, EmbeddedValue, surroundings
 from waza_language_server.project.document_scores import read_scores
 from waza_language_server.project.eval_cases import homes_of
+from waza_language_server.project.graded_rule import rule_under
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.outline import pattern_nodes
-from waza_language_server.project.rules import rule_under
 from waza_language_server.project.skills import written_description
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile
 from waza_language_server.project.uris import path_of
@@ -88,7 +88,7 @@ def hover(
     """
     explained = _explained(document, workspace, offset, documentation, now, patience, prices)
     if document.kind in ("captures", "trials"):
-        from waza_language_server.features.rows.records import record_summary
+        from waza_language_server.features.rows.row_verdicts import record_summary
 
         summary = record_summary(document, offset)
         if summary is not None:

@@ -17,9 +17,9 @@ from waza_language_server.features.renames.skill_moves import skill_moves
 from waza_language_server.project.claim import SKILL_NAME
 from waza_language_server.project.named_paths import PathsIn, moved_path
 from waza_language_server.project.naming_places import location_of, mentions_in
-from waza_language_server.project.places import FIXTURES
 from waza_language_server.project.references import Symbol, references
 from waza_language_server.project.rewriting import RenameError, rewritten
+from waza_language_server.project.search_folders import FIXTURES
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.suite_files import SuiteSource, document_at, files_of_workspace, read_suites
 from waza_language_server.syntax.edits import delete_item, insert_entry, insert_item

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Literal
 from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_engine.spec.program_files import MODULE_SUFFIXES
-from waza_language_server.features.rows.records import failures, id_of, records
+from waza_language_server.features.rows.row_verdicts import failures, id_of, records
 from waza_language_server.features.runnables.code_lens import RUN, CodeLens
 from waza_language_server.features.runnables.runnables import MOST_LENSES, suites_asking
-from waza_language_server.project.places import bases_of_run, found_at
 from waza_language_server.project.runnable_id import RunnableId
+from waza_language_server.project.search_folders import bases_of_run, found_at
 from waza_language_server.project.suite_file import SuiteFile, scalar_text
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.locate import grader_type

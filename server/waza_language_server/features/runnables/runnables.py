@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
 from waza_engine.vocabulary import grader_label
-from waza_language_server.features.rows.records import id_of, records
+from waza_language_server.features.rows.row_verdicts import id_of, records
 from waza_language_server.project.disk import stamp_of
 from waza_language_server.project.document import SUITES
 from waza_language_server.project.runnable_id import RunnableId

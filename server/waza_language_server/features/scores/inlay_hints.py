@@ -23,7 +23,7 @@ from waza_engine.later_patterns import compiled_later
 from waza_engine.markdown import code, fenced, sentence
 from waza_engine.number_formats import format_score, format_score_history
 from waza_engine.vocabulary import EXPECTED_LISTS
-from waza_language_server.features.rows.records import id_of, record_hints, records
+from waza_language_server.features.rows.row_verdicts import id_of, record_hints, records
 from waza_language_server.features.scores.live_text import LIVE, TrialLocation, trials_to_open
 from waza_language_server.features.scores.score_text import STALE, check_label, score_label, score_story
 from waza_language_server.features.scores.verdict_hints import verdicts

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
-from waza_engine.results.places import JOURNAL_SUFFIX
+from waza_engine.results.result_file_names import JOURNAL_SUFFIX
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.features.scores.score_text import stale_label
 from waza_language_server.project.document_scores import DocumentScores, is_active_elsewhere

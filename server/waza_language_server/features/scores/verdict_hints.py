@@ -18,7 +18,7 @@ from waza_engine.markdown import code, fenced
 from waza_engine.number_formats import format_score, format_threshold
 from waza_engine.scoring.pass_estimates import pass_estimates
 from waza_engine.vocabulary import EXPECTED_LISTS
-from waza_language_server.features.rows.records import id_of, records
+from waza_language_server.features.rows.row_verdicts import id_of, records
 from waza_language_server.features.scores.live_text import LIVE
 from waza_language_server.features.scores.score_text import (
     NOTHING_RAN,

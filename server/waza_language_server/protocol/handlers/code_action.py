@@ -23,7 +23,7 @@ from waza_language_server.features.actions.code_actions import (
 )
 from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.uris import path_of, uri_of
-from waza_language_server.protocol.convert import Converter
+from waza_language_server.protocol.lsp_conversion import Converter
 from waza_language_server.protocol.services.edit_conversion import FileConverter
 from waza_language_server.text.span import Span
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from waza_language_server.features.actions.code_actions import CodeAction
     from waza_language_server.features.runnables.code_lens import CodeLens
     from waza_language_server.project.document import Document
-    from waza_language_server.project.rules import Rule
+    from waza_language_server.project.graded_rule import Rule
     from waza_language_server.protocol.server import WazaServer
 
 _REFACTORINGS = (
@@ -229,7 +229,7 @@ async def _recorded_fixes(ls: WazaServer, document: Document, span: Span) -> lis
 
 def _rule_of(document: Document, span: Span) -> Rule | None:
     """Return the rule at the start of a span, or the one that begins on its line."""
-    from waza_language_server.project.rules import rule_under
+    from waza_language_server.project.graded_rule import rule_under
 
     found = rule_under(document, span.start)
     if found is not None and found.node.kind == "scalar":

@@ -13,7 +13,7 @@ from waza_language_server.features.runnables.code_lens import (
 )
 from waza_language_server.project.claim import is_blank_text
 from waza_language_server.project.uris import path_of
-from waza_language_server.protocol.convert import Converter
+from waza_language_server.protocol.lsp_conversion import Converter
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from lsprotocol import types
 
 from waza_engine.checkpoint import checkpoint
 from waza_language_server.features.completion.complete import complete
-from waza_language_server.protocol.convert import Converter
+from waza_language_server.protocol.lsp_conversion import Converter
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document

@@ -29,7 +29,7 @@ from waza_language_server.protocol.services.run_requests import (
     only_argument,
     require_trust,
 )
-from waza_language_server.text.labels import message
+from waza_language_server.text.label_escaping import message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

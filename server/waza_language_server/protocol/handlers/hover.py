@@ -11,7 +11,7 @@ from waza_language_server.documentation import documentation_folder
 from waza_language_server.features.hover import hover as feature
 from waza_language_server.project.document_scores import PATIENCE_SECONDS
 from waza_language_server.project.uris import path_of
-from waza_language_server.protocol.convert import Converter
+from waza_language_server.protocol.lsp_conversion import Converter
 
 if TYPE_CHECKING:
     from typing import Any
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lsprotocol import types
 
     from waza_language_server.project.document import Document
-    from waza_language_server.project.rules import Rule
+    from waza_language_server.project.graded_rule import Rule
     from waza_language_server.protocol.server import WazaServer
 
 Found = tuple["Document", feature.Hover | None, "Rule | None"]
@@ -66,7 +66,7 @@ def _rule(ls: WazaServer, document: Document, offset: int) -> Rule | None:
     """Return the rule at an offset when it can be judged live."""
     if not ls.grades_live:
         return None
-    from waza_language_server.project.rules import rule_under
+    from waza_language_server.project.graded_rule import rule_under
 
     return rule_under(document, offset)
 

@@ -70,7 +70,7 @@ def initialized(ls: WazaServer, _params: types.InitializedParams) -> None:
 def _load_features() -> None:
     """Load the modules that the first requests need, the soonest first."""
     load(FIRST)
-    from waza_language_server.analysis.loading import load_rules
+    from waza_language_server.analysis.rule_loading import load_rules
 
     load_rules()
     load(BEHIND_RULES)

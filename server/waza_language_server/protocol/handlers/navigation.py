@@ -8,9 +8,9 @@ from lsprotocol import types
 
 from waza_engine.checkpoint import collect
 from waza_language_server.features import navigation
-from waza_language_server.protocol.convert import Converter
+from waza_language_server.protocol.lsp_conversion import Converter
 from waza_language_server.protocol.services.edit_conversion import FileConverter
-from waza_language_server.text.labels import label
+from waza_language_server.text.label_escaping import label
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document

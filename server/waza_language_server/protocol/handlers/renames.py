@@ -11,9 +11,9 @@ from waza_language_server.features.renames.moved_files import deleted_files, mov
 from waza_language_server.features.renames.rename import RenameError, renamable
 from waza_language_server.features.renames.rename import rename as renamed
 from waza_language_server.project.uris import path_of
-from waza_language_server.protocol.convert import Converter
+from waza_language_server.protocol.lsp_conversion import Converter
 from waza_language_server.protocol.services.edit_conversion import FileConverter
-from waza_language_server.text.labels import message
+from waza_language_server.text.label_escaping import message
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

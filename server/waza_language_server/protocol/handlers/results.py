@@ -21,7 +21,7 @@ from waza_language_server.protocol.services.run_requests import (
     target_of,
     task_of,
 )
-from waza_language_server.text.labels import label, message
+from waza_language_server.text.label_escaping import label, message
 from waza_language_server.text.line_index import LineIndex
 
 if TYPE_CHECKING:

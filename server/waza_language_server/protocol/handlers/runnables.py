@@ -10,12 +10,12 @@ from waza_engine.checkpoint import collect
 from waza_language_server.features.runnables.runnables import runnables as runnables_of
 from waza_language_server.features.runnables.runnables import suites_run_from
 from waza_language_server.project.runnable_id import RunnableId
-from waza_language_server.protocol.convert import Converter
+from waza_language_server.protocol.lsp_conversion import Converter
 from waza_language_server.protocol.messages import refused
 from waza_language_server.protocol.own_requests import STALE_RESULTS
 from waza_language_server.protocol.services.edit_conversion import FileConverter
 from waza_language_server.protocol.services.run_requests import target_of
-from waza_language_server.text.labels import label
+from waza_language_server.text.label_escaping import label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

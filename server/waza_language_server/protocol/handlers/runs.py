@@ -37,7 +37,7 @@ from waza_language_server.protocol.services.run_requests import (
     run_request,
     target_of,
 )
-from waza_language_server.text.labels import label, message
+from waza_language_server.text.label_escaping import label, message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -36,7 +36,7 @@ from waza_language_server.protocol.services.run_requests import (
 from waza_language_server.schema.usage import GRADER_TYPES, usage_rank
 from waza_language_server.syntax.author_style import line_break
 from waza_language_server.text.edit import Edit
-from waza_language_server.text.labels import label
+from waza_language_server.text.label_escaping import label
 from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FileEdit, WorkspaceEdit
 

@@ -8,8 +8,8 @@ from waza_engine.checkpoint import collect
 from waza_language_server.features.scores.inlay_hints import inlay_hints, shortened_hints
 from waza_language_server.project.document_scores import scores
 from waza_language_server.project.uris import uri_of
-from waza_language_server.protocol.convert import Converter
-from waza_language_server.text.labels import label
+from waza_language_server.protocol.lsp_conversion import Converter
+from waza_language_server.text.label_escaping import label
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from lsprotocol import types
 
 from waza_engine.checkpoint import checkpoint
 from waza_language_server.features.semantic_tokens import semantic_tokens
-from waza_language_server.protocol.convert import Converter
 from waza_language_server.protocol.feature_table import KINDS, PARTS
+from waza_language_server.protocol.lsp_conversion import Converter
 from waza_language_server.protocol.services.sent_tokens import difference
 from waza_language_server.text.span import Span
 

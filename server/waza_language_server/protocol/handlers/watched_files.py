@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from waza_engine.later_patterns import compiled_later
-from waza_engine.results.places import FOLDER, JOURNAL_SUFFIX
-from waza_engine.spec.harness_rows import ROW_SUFFIXES
+from waza_engine.results.result_file_names import FOLDER, JOURNAL_SUFFIX
+from waza_engine.spec.harness_files import ROW_SUFFIXES
 from waza_language_server.project.uris import path_of
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcException
 from waza_engine.checkpoint import collect
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.messages import OutdatedError
-from waza_language_server.text.labels import message
+from waza_language_server.text.label_escaping import message
 from waza_language_server.text.line_index import LineIndex
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from waza_engine.results.json_values import blocks_by_name, blocks_of, number_or_none, text_of, whole
 from waza_engine.spec.executors import EXECUTORS
-from waza_language_server.engine.grader_types import (
+from waza_language_server.engine.plugin_types import (
     GRADER_TYPES,
     OF_PLUG_INS,
     TYPES_WITHIN_SECONDS,

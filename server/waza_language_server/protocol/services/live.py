@@ -32,7 +32,7 @@ from waza_language_server.protocol.services.watching import LiveFiles, is_watche
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import TaskResult
     from waza_language_server.engine.runs import Runs
-    from waza_language_server.project.rules import Rule
+    from waza_language_server.project.graded_rule import Rule
     from waza_language_server.protocol.connection import ClientConnection
     from waza_language_server.protocol.services.refresh import RefreshRequests
     from waza_language_server.protocol.services.schedule import Diagnostics

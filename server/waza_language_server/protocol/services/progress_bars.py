@@ -10,7 +10,7 @@ from uuid import uuid4
 from lsprotocol import types
 
 from waza_language_server.protocol.messages import is_identifier
-from waza_language_server.text.labels import label, message
+from waza_language_server.text.label_escaping import label, message
 
 if TYPE_CHECKING:
     from waza_language_server.engine.runs import RunKey, RunOutcome, RunProgress

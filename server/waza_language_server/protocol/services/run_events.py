@@ -14,7 +14,7 @@ from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.verdict_places import VerdictLocations
 from waza_language_server.protocol.own_requests import RUN_EVENT
 from waza_language_server.protocol.services.edit_conversion import FileConverter
-from waza_language_server.text.labels import label
+from waza_language_server.text.label_escaping import label
 
 if TYPE_CHECKING:
     from pathlib import Path

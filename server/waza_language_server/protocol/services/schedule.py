@@ -147,7 +147,7 @@ class Diagnostics:
         if known is not None and known[0] is document and known[1] is workspace:
             return known[2]
         # The rules are loaded with the first problems: nothing of them is needed to complete or to explain.
-        from waza_language_server.analysis.loading import load_rules
+        from waza_language_server.analysis.rule_loading import load_rules
 
         load_rules()
         from waza_language_server.analysis.diagnose import diagnose

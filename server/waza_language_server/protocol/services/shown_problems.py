@@ -76,7 +76,7 @@ def diagnostics_as_json(
 
     The most severe are shown.
     """
-    from waza_language_server.protocol.convert import Converter
+    from waza_language_server.protocol.lsp_conversion import Converter
 
     convert = Converter(document, session.encoding, client.abilities)
     if client.options.reports_json_syntax and document.tree.is_json and document.kind not in LINE_KINDS:
