@@ -43,6 +43,20 @@ def engine(*arguments: object, cwd: Path | None = None) -> Finished:
     return _outcome_of("waza-engine", command, arguments, cwd)
 
 
+def stdout_of(*arguments: object, code: int = 0, cwd: Path | None = None) -> str:
+    """Return what a command of ``waza-engine`` writes that ends with an exit code."""
+    found = engine(*arguments, cwd=cwd)
+    assert found.returncode == code, found
+    return found.stdout
+
+
+def stderr_of(*arguments: object, code: int = 2, cwd: Path | None = None) -> str:
+    """Return what a command of ``waza-engine`` complains of that ends with an exit code; likewise."""
+    found = engine(*arguments, cwd=cwd)
+    assert found.returncode == code, found
+    return found.stderr
+
+
 def harness(*arguments: object, cwd: Path | None = None) -> Finished:
     """Carry out a command of ``waza-harness`` here; likewise."""
     from waza_engine.commands.harness import harness as application

@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.command_line import engine
-from tests.engine.suites import run, write_suite
+from tests.command_line import engine, stdout_of
+from tests.engine.suites import present, run, write_suite
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.suite_conclusion import conclude_suite
 
@@ -33,8 +33,7 @@ def fixture_results(tmp_path: Path) -> Path:
     assert told == {"continue": ("failed", 1.0), "stop": ("failed", 0.0)}
     trials = [(event.trial, event.kind) for event in events if event.kind in ("failed", "errored")]
     assert trials == [(1, "failed"), (None, "failed")] * 2
-    assert report.results_file is not None
-    return report.results_file
+    return present(report.results_file)
 
 
 def test_what_a_checkpoint_has_stopped_has_failed_and_the_record_keeps_upstream_s_word(results: Path) -> None:
@@ -61,8 +60,7 @@ def test_every_other_report_calls_both_failed(results: Path) -> None:
     assert [case.find("failure") is not None for case in cases] == [True, True]
     assert {case.find("error") for case in cases} == {None}
     assert "2 failed" in engine("report", results, "-f", "markdown").stdout
-    found = latest_results(results.parents[2])
-    assert found is not None
+    found = present(latest_results(results.parents[2]))
     assert {task.status for task in found.tasks.values()} == {"failed"}
     assert conclude_suite(found).verdict == "failed"
 
@@ -79,8 +77,7 @@ def test_whoever_is_to_judge_at_the_end_what_was_found_wrong_before_has_failed(
 ) -> None:
     eval_file = write_suite(tmp_path, {"a": TASK.format("a", "continue")}, graders=f"- {at_the_end}\n")
     for command in ("run", "report", "grade"):
-        found = engine(command, eval_file)
-        assert (found.returncode, "failed: 0 of 1 task passed" in found.stdout) == (1, True)
+        assert "failed: 0 of 1 task passed" in stdout_of(command, eval_file, code=1)
 
 
 def test_a_run_says_so_as_each_task_ends(tmp_path: Path) -> None:

@@ -7,17 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.command_line import engine
-from tests.engine.suites import GREETS, recorded, run, task, write_suite
+from tests.command_line import engine, stdout_of
+from tests.engine.suites import GREETS, present, recorded, task, write_prompts, write_suite
 from waza_engine.results.reading.newest_scores import latest_results
 
 Document = dict[str, Any]
 NEVER = "graders: [{type: text, name: never, config: {contains: [never said]}}]\n"
-TRIGGERS = """
-skill: writer
-should_trigger_prompts: [{prompt: Write a poem}, {prompt: Write a song}]
-should_not_trigger_prompts: [{prompt: Add two numbers}]
-"""
 
 
 @pytest.fixture
@@ -83,8 +78,7 @@ def test_every_report_counts_again(record: Path, change: Callable[[Document], No
 @pytest.mark.parametrize("change", [praise_summary, praise_trials, praise_statistics])
 def test_an_editor_counts_again(record: Path, change: Callable[[Document], None]) -> None:
     edited(record, change)
-    newest = latest_results(record.parents[2])
-    assert newest is not None
+    newest = present(latest_results(record.parents[2]))
     found = newest.tasks["b"]
     assert (found.status, found.score, found.passed_trials, found.trials) == ("failed", 0.5, 0, 2)
 
@@ -93,10 +87,9 @@ def test_a_status_that_a_verdict_contradicts_is_told(record: Path) -> None:
     edited(record, praise_trials)
     told = "note: 1 task is recorded as passed, which a verdict contradicts: that counts"
     assert told in engine("report", record).stdout
-    found = engine("grade", record)
-    assert found.returncode == 1
-    assert "✗ b  0.50  (was recorded as passed, which a verdict contradicts)" in found.stdout
-    assert "1 not as recorded" in found.stdout
+    found = stdout_of("grade", record, code=1)
+    assert "✗ b  0.50  (was recorded as passed, which a verdict contradicts)" in found
+    assert "1 not as recorded" in found
     assert engine("grade", record, "-o", record).returncode == 1
     assert "contradicts" not in engine("report", record).stdout
 
@@ -110,9 +103,8 @@ def test_what_nobody_has_edited_is_not_doubted(record: Path) -> None:
 def test_a_metric_below_its_threshold_is_missed_whatever_is_written(tmp_path: Path, value: float) -> None:
     metrics = "metrics: [{name: trigger_accuracy, threshold: 0.9}]\n"
     suite = write_suite(tmp_path, {"a": task("a")}, graders=GREETS, more=metrics)
-    (tmp_path / "trigger_tests.yaml").write_text(TRIGGERS, "utf-8")
-    report, _ = run(suite)
-    assert report.results_file is not None
+    write_prompts(tmp_path, "Write a poem", "Write a song", should_not=["Add two numbers"])
+    record = recorded(suite)
 
     def praise(document: Document) -> None:
         for found in document["trigger_results"][:2]:
@@ -121,7 +113,7 @@ def test_a_metric_below_its_threshold_is_missed_whatever_is_written(tmp_path: Pa
         document["trigger_metrics"] |= {"accuracy": value, "f1": value}
         document["metadata"]["engine"]["status"] = "completed"
 
-    edited(report.results_file, praise)
-    found = engine("report", report.results_file)
+    edited(record, praise)
+    found = engine("report", record)
     assert (found.returncode, "trigger_accuracy is 0.33, below 0.9" in found.stdout) == (1, True)
     assert "accuracy 0.33" in found.stdout

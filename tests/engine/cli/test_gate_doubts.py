@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.command_line import engine
-from tests.engine.suites import GREETS, run, task, write_suite
+from tests.engine.suites import GREETS, present, run, task, write_suite
 
 _Edit = Callable[[dict[str, Any]], object]
 
@@ -18,8 +18,7 @@ def recorded(directory: Path, to: str, edit: _Edit = lambda _: None, **options: 
         directory, {"a": task("a", "golden: true\n"), "b": task("b", prompt="Bye")}, graders=GREETS
     )
     report, _ = run(suite, **options)
-    assert report.results_file is not None
-    document = json.loads(report.results_file.read_text())
+    document = json.loads(present(report.results_file).read_text())
     edit(document)
     path = directory / to
     path.write_text(json.dumps(document))

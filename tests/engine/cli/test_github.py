@@ -1,14 +1,13 @@
 """What GitHub Actions shows of a run."""
 
-import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.command_line import engine
-from tests.engine.suites import GREETS, run, task, write_suite
+from tests.command_line import engine, stdout_of
+from tests.engine.executors.agents import write_agent
+from tests.engine.suites import COMMAND_CONFIG, CONFIG, GREETS, replaced, run, task, write_suite
 from waza_engine.results.reports.github import SourceLocation, annotation
 
 OWN = "graders:\n- {type: text, name: own, config: {contains: [nope]}}\n"
@@ -26,13 +25,12 @@ def test_an_annotation_stands_at_the_grader_that_failed(repository: Path) -> Non
         repository / "evals", {"a": task("a", OWN), "b": task("b", prompt="Bye")}, graders=GREETS
     )
     run(suite)
-    found = engine("report", suite, "--format", "github")
+    found = stdout_of("report", suite, "--format", "github", code=1)
     own = (repository / "evals" / "tasks" / "a.yaml").read_text().splitlines()
     line = next(number for number, text in enumerate(own, 1) if "name: own" in text)
     shared = suite.read_text().splitlines()
     shared_line = next(number for number, text in enumerate(shared, 1) if "greets" in text)
-    told = found.stdout.splitlines()
-    assert found.returncode == 1
+    told = found.splitlines()
     assert any(
         text.startswith(f"::error file=evals/tasks/a.yaml,line={line},title=a%3A own::a: own")
         for text in told
@@ -88,26 +86,13 @@ should_not_trigger_prompts:
   - reason: not that
     prompt: Greet me
 """
-ECHO = "import json, sys; print(json.dumps({'type': 'result', 'content': ' '.join(sys.argv[1:])}))"
-TOOLS = {"match": {"path": "$.type", "value": "tool"}, "emitAs": "tool_call", "extract": {"title": "$.name"}}
-ANSWERS_AND_NEVER_LOADS = json.dumps(
-    {
-        "version": 1,
-        "name": "a",
-        "command": [sys.executable, "-c", ECHO],
-        "sessionMode": "iterative",
-        "prompt": {},
-        "output": {"flag": "", "value": ""},
-        "outputEvents": [TOOLS],
-        "result": {"matchPath": "$.type", "matchValue": "result", "contentPath": "$.content"},
-    }
-)
 
 
 def test_what_else_judges_has_its_own_line_too(repository: Path) -> None:
     suite = write_suite(repository / "evals", {"a": JUDGED_OTHERWISE, "b": "id: b\nname: B\nid: c\n"})
-    (suite.parent / "adapter.json").write_text(ANSWERS_AND_NEVER_LOADS)
-    suite.write_text(suite.read_text().replace("executor: mock", "executor: command, adapter: adapter.json"))
+    echoes = "say(type='result', content=' '.join(sys.argv[1:]))"
+    write_agent(suite.parent, echoes, sessionMode="iterative", prompt={})
+    replaced(suite, CONFIG, COMMAND_CONFIG)
     (suite.parent / "trigger_tests.yaml").write_text(TRIGGERS)
     ran = engine("run", suite)
     assert "early after turn 1" in ran.stdout
@@ -125,10 +110,9 @@ def test_what_else_judges_has_its_own_line_too(repository: Path) -> None:
 def test_a_run_prints_them_below_its_text_and_adds_to_the_summary(repository: Path) -> None:
     suite = write_suite(repository / "evals", {"a": task("a", OWN)}, graders=GREETS)
     (repository / "summary.md").write_text("# before\n")
-    found = engine("run", suite, "--format", "github")
-    assert found.returncode == 1
-    assert "failed: 0 of 1 task passed, 1 failed" in found.stdout
-    assert "::error file=evals/tasks/a.yaml,line=" in found.stdout
+    found = stdout_of("run", suite, "--format", "github", code=1)
+    assert "failed: 0 of 1 task passed, 1 failed" in found
+    assert "::error file=evals/tasks/a.yaml,line=" in found
     assert (repository / "summary.md").read_text("utf-8").startswith("# before\n## ❌")
 
 

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import engine
-from tests.engine.suites import GREETS, recorded, run, task, write_suite
+from tests.command_line import engine, stderr_of, stdout_of
+from tests.engine.suites import GREETS, recorded, task, write_prompts, write_suite
 
 
 def test_a_record_that_still_passes_is_exit_code_0(tmp_path: Path) -> None:
@@ -18,10 +18,9 @@ def test_a_record_that_still_passes_is_exit_code_0(tmp_path: Path) -> None:
 def test_a_record_that_no_longer_passes_is_exit_code_1_and_says_what_changed(tmp_path: Path) -> None:
     record = recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
     write_suite(tmp_path, {"a": task("a")}, graders=GREETS.replace("hello", "adieu"))
-    found = engine("grade", record)
-    assert found.returncode == 1
-    assert "✗ a  0.00  (was passed)" in found.stdout
-    assert "greets  0.00  (was 1.00, passed)" in found.stdout
+    found = stdout_of("grade", record, code=1)
+    assert "✗ a  0.00  (was passed)" in found
+    assert "greets  0.00  (was 1.00, passed)" in found
 
 
 PART = "only the grader `greets` was run: no verdict of the suite"
@@ -38,39 +37,12 @@ def test_what_some_graders_say_is_not_held_against_what_all_of_them_said(tmp_pat
 
 def test_a_run_of_some_graders_is_one_of_all_when_all_have_graded_it_again(tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
-    report, _ = run(path, graders=("greets",))
-    assert report.results_file is not None
+    record = recorded(path, graders=("greets",))
     whole, part = tmp_path / "whole.json", tmp_path / "part.json"
-    assert PART not in engine("grade", report.results_file, "-o", whole).stdout
+    assert PART not in engine("grade", record, "-o", whole).stdout
     assert PART not in engine("report", whole).stdout
-    engine("grade", report.results_file, "--task", "a", "-o", part)
+    engine("grade", record, "--task", "a", "-o", part)
     assert PART in engine("report", part).stdout
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["gone.json"], "no result file"),
-        (["eval.yaml"], "has no results yet"),
-        (["tasks"], "has no results yet"),
-        ([".waza/.gitignore"], "not a result file"),
-        (["record.json", "--task", "nope"], "No task matches"),
-        (["record.json", "--grader", "nope"], "No grader is called"),
-        (["record.json", "--workspace", "nope"], "not a directory"),
-        (["record.json", "--suite", "nope.yaml"], "nope.yaml"),
-        (["record.json", "--suite", "tasks"], "no eval.yaml"),
-        (["record.json", "-o", "eval.yaml/x.json"], "cannot be written"),
-    ],
-)
-def test_exit_code_2_when_nothing_can_be_graded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
-) -> None:
-    recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS)).rename(tmp_path / "record.json")
-    monkeypatch.chdir(tmp_path)
-    found = engine("grade", *arguments)
-    assert (found.returncode, found.stdout) == (2, "")
-    assert said in found.stderr
-    assert "Traceback" not in found.stderr
 
 
 @pytest.mark.parametrize(
@@ -106,10 +78,9 @@ def test_a_task_that_was_not_recorded_is_counted_and_lets_nothing_pass(tmp_path:
     path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
     record = recorded(path)
     write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS)
-    found = engine("grade", record, "-o", tmp_path / "again.json")
-    assert found.returncode == 1
-    assert "not run to its end: 1 of 2 tasks passed, 1 not run  ·  score 1.00" in found.stdout
-    assert "1 task of the suite was not recorded" in found.stdout
+    found = stdout_of("grade", record, "-o", tmp_path / "again.json", code=1)
+    assert "not run to its end: 1 of 2 tasks passed, 1 not run  ·  score 1.00" in found
+    assert "1 task of the suite was not recorded" in found
     assert [each["test_id"] for each in json.loads((tmp_path / "again.json").read_text())["tasks"]] == ["a"]
     answer = json.loads(engine("grade", record, "--format", "json").stdout)
     assert (answer["passed"], answer["conclusion"]["tasks"]["not_run"]) == (False, 1)
@@ -119,9 +90,7 @@ def test_a_task_that_was_not_recorded_is_counted_and_lets_nothing_pass(tmp_path:
 
 def test_a_run_of_chosen_tasks_is_graded_again_as_that_part(tmp_path: Path) -> None:
     record = recorded(write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS), tasks=("a",))
-    found = engine("grade", record)
-    assert found.returncode == 0
-    assert "note: only tasks that match `a` were selected" in found.stdout
+    assert "note: only tasks that match `a` were selected" in stdout_of("grade", record)
 
 
 def test_trigger_prompts_count_as_recorded_when_a_run_is_graded_again(tmp_path: Path) -> None:
@@ -131,9 +100,7 @@ def test_trigger_prompts_count_as_recorded_when_a_run_is_graded_again(tmp_path: 
         graders=GREETS,
         more="metrics: [{name: trigger_accuracy, threshold: 0.9}]\n",
     )
-    (tmp_path / "trigger_tests.yaml").write_text(
-        "skill: writer\nshould_trigger_prompts: [{prompt: Write!}]\n"
-    )
+    write_prompts(tmp_path, "Write!")
     record = recorded(path)
     document = json.loads(record.read_text())
     document["trigger_results"][0]["did_trigger"] = False
@@ -149,13 +116,9 @@ def test_trigger_prompts_count_as_recorded_when_a_run_is_graded_again(tmp_path: 
 
 def test_a_run_of_trigger_prompts_alone_is_not_called_one_of_another_suite(tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
-    (tmp_path / "trigger_tests.yaml").write_text(
-        "skill: writer\nshould_trigger_prompts: [{prompt: Write!}]\n"
-    )
-    report, _ = run(path, prompts=("Write!",))
-    found = engine("grade", report.results_file)
-    assert found.returncode == 2
-    assert "trigger prompts alone, which are not graded again" in found.stderr
+    write_prompts(tmp_path, "Write!")
+    record = recorded(path, prompts=("Write!",))
+    assert "trigger prompts alone, which are not graded again" in stderr_of("grade", record)
 
 
 def test_a_task_that_cannot_be_loaded_does_not_make_a_run_one_without_an_end(tmp_path: Path) -> None:

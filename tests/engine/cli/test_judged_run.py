@@ -9,7 +9,7 @@ import pytest
 from tests.command_line import engine
 from tests.conftest import StartModel
 from tests.engine.graders.judging import passes, verdicts
-from tests.engine.suites import task, write_suite
+from tests.engine.suites import openai_config, task, write_suite
 from waza_engine.executors.executor import Cancellation
 from waza_engine.runs.regrading.regrade import RegradedTask, Regrading
 
@@ -43,10 +43,7 @@ def test_every_rubric_of_the_engine_judges_by_its_name_what_another_folder_holds
         *(answer for _ in ASK_FOR_VERDICTS for answer in verdicts(passes("Well done."))),
         *(json.dumps(rating) for rating, _ in ASK_FOR_RATINGS.values()),
     )
-    config = (
-        "config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: m, "
-        f"provider: {{base_url: '{model.base_url}'}}}}\n"
-    )
+    config = openai_config(model.base_url, executor="mock", seconds=60)
     graders = "".join(f"- {{type: prompt, name: {name}, config: {{rubric: {name}}}}}\n" for name in names)
     suite = write_suite(tmp_path / "suite", {"a": READS}, graders=graders, config=config)
     found = engine(
@@ -64,10 +61,7 @@ def test_every_rubric_of_the_engine_judges_by_its_name_what_another_folder_holds
 
 def test_a_name_that_no_rubric_has_says_which_there_are(scripted_model: StartModel, tmp_path: Path) -> None:
     model = scripted_model()
-    config = (
-        "config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: m, "
-        f"provider: {{base_url: '{model.base_url}'}}}}\n"
-    )
+    config = openai_config(model.base_url, executor="mock", seconds=60)
     graders = "- {type: prompt, name: judged, config: {rubric: groundednes}}\n"
     suite = write_suite(
         tmp_path, {"a": READS.replace(", files: [notes.txt]", "")}, graders=graders, config=config
@@ -82,10 +76,7 @@ def test_what_judges_said_until_a_grading_was_interrupted_is_kept(
     scripted_model: StartModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = scripted_model(*(answer for _ in range(3) for answer in verdicts(passes())))
-    config = (
-        "config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: m, "
-        f"provider: {{base_url: '{model.base_url}'}}}}\n"
-    )
+    config = openai_config(model.base_url, executor="mock", seconds=60)
     judge = "- {type: prompt, name: judge, config: {prompt: Good?}}\n"
     suite = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=judge, config=config)
     assert engine("run", suite).returncode == 4

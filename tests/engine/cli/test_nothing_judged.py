@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree
 
-from tests.command_line import engine
-from tests.engine.suites import GREETS, recorded, run, task, write_suite
+from tests.command_line import engine, stdout_of
+from tests.engine.suites import GREETS, present, recorded, run, task, write_suite
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.suite_conclusion import conclude_suite
 
@@ -17,18 +17,16 @@ def ungraded(directory: Path, count: int = 2) -> Path:
 
 
 def test_a_run_without_graders_says_so_and_ends_as_upstream_s_does(tmp_path: Path) -> None:
-    found = engine("run", ungraded(tmp_path))
-    assert found.returncode == 0
-    assert WORDS in found.stdout
-    assert "0 of 2 tasks passed, 2 skipped" in found.stdout
-    assert "✓" not in found.stdout
-    assert "0.00" not in found.stdout
+    found = stdout_of("run", ungraded(tmp_path))
+    assert WORDS in found
+    assert "0 of 2 tasks passed, 2 skipped" in found
+    assert "✓" not in found
+    assert "0.00" not in found
 
 
 def test_its_record_is_that_of_upstream_with_another_conclusion(tmp_path: Path) -> None:
     report, events = run(ungraded(tmp_path))
-    assert report.results_file is not None
-    document = json.loads(report.results_file.read_text("utf-8"))
+    document = json.loads(present(report.results_file).read_text("utf-8"))
     assert {found["status"] for found in document["tasks"]} == {"passed"}
     assert (document["summary"]["succeeded"], document["summary"]["aggregate_score"]) == (2, 0.0)
     concluded = document["metadata"]["engine"]["conclusion"]
@@ -39,8 +37,8 @@ def test_its_record_is_that_of_upstream_with_another_conclusion(tmp_path: Path) 
 
 
 def test_every_report_of_it_says_the_same(tmp_path: Path) -> None:
-    report, _ = run(ungraded(tmp_path))
-    results = report.results_file
+    record = recorded(ungraded(tmp_path))
+    results = record
     text = engine("report", results)
     assert (text.returncode, WORDS in text.stdout, "score" in text.stdout) == (0, True, False)
     markdown = engine("report", results, "--format", "markdown").stdout
@@ -59,25 +57,23 @@ def test_every_report_of_it_says_the_same(tmp_path: Path) -> None:
 
 
 def test_a_gate_lets_it_pass_and_warns(tmp_path: Path) -> None:
-    report, _ = run(ungraded(tmp_path))
-    files = ("--baseline", report.results_file, "--current", report.results_file)
-    found = engine("gate", *files)
-    assert found.returncode == 0
-    assert "current: no task was judged" in found.stdout
-    assert WORDS in found.stdout
-    assert "%" not in found.stdout
+    record = recorded(ungraded(tmp_path))
+    files = ("--baseline", record, "--current", record)
+    found = stdout_of("gate", *files)
+    assert "current: no task was judged" in found
+    assert WORDS in found
+    assert "%" not in found
 
 
 def test_a_gate_fails_when_nothing_is_judged_that_was_judged_before(tmp_path: Path) -> None:
-    now, _ = run(ungraded(tmp_path / "now"))
+    now = recorded(ungraded(tmp_path / "now"))
     for prompt in ("Say hello", "Bye"):  # it is no measure how many passed
         judged = {name: task(name, prompt=prompt) for name in "ab"}
-        then, _ = run(write_suite(tmp_path / prompt, judged, graders=GREETS))
-        files = ("--baseline", then.results_file, "--current", now.results_file)
-        found = engine("gate", *files, "--max-regression-pct", "100")
-        assert found.returncode == 1
-        assert "gate: FAIL\n" in found.stdout
-        assert f"✗ in the current run {WORDS}" in found.stdout
+        then = recorded(write_suite(tmp_path / prompt, judged, graders=GREETS))
+        files = ("--baseline", then, "--current", now)
+        found = stdout_of("gate", *files, "--max-regression-pct", "100", code=1)
+        assert "gate: FAIL\n" in found
+        assert f"✗ in the current run {WORDS}" in found
 
 
 def test_a_gate_on_right_trigger_prompts_alone_judges_no_task(tmp_path: Path) -> None:
@@ -92,8 +88,7 @@ def test_a_gate_on_right_trigger_prompts_alone_judges_no_task(tmp_path: Path) ->
 
 
 def test_with_a_least_score_there_is_none(tmp_path: Path) -> None:
-    found = engine("run", ungraded(tmp_path), "--fail-under", "0.1")
-    assert (found.returncode, "there is no score" in found.stdout) == (1, True)
+    assert "there is no score" in stdout_of("run", ungraded(tmp_path), "--fail-under", "0.1", code=1)
 
 
 def test_the_last_event_of_a_run_ends_as_the_command_does(tmp_path: Path) -> None:
@@ -106,21 +101,18 @@ def test_a_run_that_was_no_pass_for_its_least_score_is_none_in_its_record(tmp_pa
     engine("run", ungraded(tmp_path), "--fail-under", "0.1")
     (record,) = (tmp_path / ".waza" / "results").glob("*.json")
     for least in ((), ("--fail-under", "0.05")):  # a lower one does not make it a pass
-        told = engine("report", record, *least)
-        assert (told.returncode, "there is no score" in told.stdout) == (1, True)
-    newest = latest_results(tmp_path)
-    assert newest is not None
+        assert "there is no score" in stdout_of("report", record, *least, code=1)
+    newest = present(latest_results(tmp_path))
     assert conclude_suite(newest).verdict == "failed"
     assert engine("history", tmp_path).stdout.splitlines()[0].endswith(", failed")
 
 
 def test_one_task_without_a_grader_is_told_beside_those_that_were_judged(tmp_path: Path) -> None:
     tasks = {"a": task("a"), "b": task("b", f"graders:\n{GREETS}")}
-    found = engine("run", write_suite(tmp_path, tasks))
-    assert found.returncode == 0
-    assert "1 of 2 tasks passed, 1 skipped" in found.stdout
+    found = stdout_of("run", write_suite(tmp_path, tasks))
+    assert "1 of 2 tasks passed, 1 skipped" in found
     note = "note: 1 task has no grader: nothing was judged there, and the score counts that as 0"
-    assert note in found.stdout
+    assert note in found
     engine("run", write_suite(tmp_path, {**tasks, "b": task("b", f"graders:\n{GREETS}", prompt="Bye")}))
     files = sorted((tmp_path / ".waza" / "results").glob("*.json"), key=lambda path: path.stat().st_mtime)
     gate = engine("gate", "--baseline", files[0], "--current", files[-1]).stdout
@@ -131,15 +123,14 @@ def test_one_task_without_a_grader_is_told_beside_those_that_were_judged(tmp_pat
 def test_runs_side_by_side_have_the_pass_rate_of_the_judged_tasks(tmp_path: Path) -> None:
     none_passed = "- {type: text, name: says, config: {contains: [goodbye]}}\n"
     graded = task("b", f"graders:\n{none_passed}")
-    report, _ = run(write_suite(tmp_path, {"a": task("a"), "b": graded}))
-    found = json.loads(engine("compare", report.results_file, report.results_file, "-f", "json").stdout)
+    record = recorded(write_suite(tmp_path, {"a": task("a"), "b": graded}))
+    found = json.loads(engine("compare", record, record, "-f", "json").stdout)
     assert found["success_rates"] == [0.0, 0.0]
 
 
 def test_an_editor_reads_it_as_nothing_judged(tmp_path: Path) -> None:
     run(ungraded(tmp_path))
-    found = latest_results(tmp_path)
-    assert found is not None
+    found = present(latest_results(tmp_path))
     assert {one.status for one in found.tasks.values()} == {"skipped"}
     assert conclude_suite(found).verdict == "unjudged"
 

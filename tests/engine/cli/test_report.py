@@ -4,8 +4,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.command_line import engine
-from tests.engine.suites import GREETS, recorded, run, task, write_suite
+from tests.command_line import engine, stderr_of, stdout_of
+from tests.engine.suites import GREETS, present, recorded, run, task, write_suite
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.suite_conclusion import conclude_suite
 from waza_engine.results.result_file_names import JOURNAL_SUFFIX
@@ -16,42 +16,16 @@ def record(tmp_path: Path) -> Path:
     return recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
 
 
-def test_junit_goes_to_standard_output(record: Path) -> None:
-    found = engine("report", record, "--format", "junit")
-    assert (found.returncode, found.stderr) == (0, "")
-    assert [case.get("name") for case in ElementTree.fromstring(found.stdout).iter("testcase")] == ["a"]
-
-
 def test_markdown_goes_to_the_file_that_is_asked_for(record: Path, tmp_path: Path) -> None:
     found = engine("report", record, "--format", "markdown", "-o", tmp_path / "out" / "comment.md")
     assert (found.returncode, found.stdout) == (0, "")
     assert "1 of 1 task passed" in (tmp_path / "out" / "comment.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["gone.json", "--format", "junit"], "no result file"),
-        (["tasks/a.yaml", "--format", "junit"], "has no results yet"),
-        ([".waza/.gitignore", "--format", "junit"], "not a result file"),
-        (["eval.yaml", "--format", "pdf"], "pdf"),
-    ],
-)
-def test_exit_code_2_when_there_is_nothing_to_report(
-    record: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
-) -> None:
-    monkeypatch.chdir(record.parents[2])
-    found = engine("report", *arguments)
-    assert found.returncode == 2
-    assert said in found.stderr
-
-
 def test_another_json_file_beside_a_suite_is_not_taken_for_its_results(tmp_path: Path) -> None:
     suite = write_suite(tmp_path, {"a": task("a")}).parent
     (suite / "adapter.json").write_text("{}")
-    found = engine("report", suite)
-    assert found.returncode == 2
-    assert "has no results yet" in found.stderr
+    assert "has no results yet" in stderr_of("report", suite)
 
 
 @pytest.mark.parametrize("content", [b"", b'{"schemaVersion": "1.4", "eval_', b"[]"])
@@ -90,8 +64,7 @@ def test_a_folder_of_results_that_is_a_link_or_a_file_is_named(
     record.parent.rename(elsewhere)
     record.parent.symlink_to(elsewhere, target_is_directory=True)
     for command in ("report", "grade", "history"):
-        found = engine(command, suite)
-        assert (found.returncode, "is not looked into: a link leads out of" in found.stderr) == (2, True)
+        assert "is not looked into: a link leads out of" in stderr_of(command, suite)
     record.parent.unlink()
     record.parent.write_text("")
     assert "is a file, where a folder belongs" in engine("report", suite).stderr
@@ -128,22 +101,20 @@ def journal(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("form", ["text", "markdown", "junit", "json"])
 def test_a_killed_run_is_never_a_pass(journal: Path, form: str) -> None:
-    found = engine("report", journal, "--format", form)
-    assert found.returncode == 1
-    assert "was interrupted" in found.stdout
-    assert "not run" in found.stdout
-    assert "1 of 1" not in found.stdout
+    found = stdout_of("report", journal, "--format", form, code=1)
+    assert "was interrupted" in found
+    assert "not run" in found
+    assert "1 of 1" not in found
     match form:
         case "text":
-            assert "interrupted: 1 of 3 tasks passed, 2 not run" in found.stdout
+            assert "interrupted: 1 of 3 tasks passed, 2 not run" in found
         case "markdown":
-            assert found.stdout.startswith("## ❌ `suite`: 1 of 3 tasks passed")
+            assert found.startswith("## ❌ `suite`: 1 of 3 tasks passed")
         case "junit":
-            suite = ElementTree.fromstring(found.stdout).find("testsuite")
-            assert suite is not None
+            suite = present(ElementTree.fromstring(found).find("testsuite"))
             assert (suite.get("errors"), suite.get("skipped")) == ("1", "2")
         case _:
-            assert [task["status"] for task in json.loads(found.stdout)["tasks"]] == [
+            assert [task["status"] for task in json.loads(found)["tasks"]] == [
                 "passed",
                 "skipped",
                 "skipped",
@@ -160,15 +131,14 @@ def test_a_killed_run_is_never_a_pass(journal: Path, form: str) -> None:
     ],
 )
 def test_a_run_that_fails_by_a_metric_alone_is_no_pass(tmp_path: Path, form: str, said: str) -> None:
-    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
-    assert report.results_file is not None
-    document = json.loads(report.results_file.read_text())
+    record = recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
+    document = json.loads(record.read_text())
     document["metrics"] = {
         "trigger_accuracy": {"value": 0.5, "threshold": 0.9, "passed": False, "weight": 1},
         "tool_accuracy": {"value": 1.0, "threshold": 0.9, "passed": True, "weight": 1},
     }
-    report.results_file.write_text(json.dumps(document))
-    found = engine("report", report.results_file, "--format", form).stdout
+    record.write_text(json.dumps(document))
+    found = engine("report", record, "--format", form).stdout
     assert said in found
     assert "tool_accuracy" not in found
 
@@ -208,44 +178,40 @@ def test_a_killed_run_is_in_the_history_before_the_next_one_makes_a_file_of_it(j
 
 def test_what_waits_for_a_review_is_named_and_has_no_score(tmp_path: Path) -> None:
     asks = "- {type: human, name: eye, config: {}}\n"
-    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=asks))
-    found = engine("report", report.results_file)
-    assert found.returncode == 0
-    assert "◷ a\n" in found.stdout
-    assert "◷ eye  Pending" in found.stdout
-    assert "nothing was judged: 1 task waits for a review" in found.stdout
-    assert "score" not in found.stdout
-    markdown = engine("report", report.results_file, "--format", "markdown").stdout
+    record = recorded(write_suite(tmp_path, {"a": task("a")}, graders=asks))
+    found = stdout_of("report", record)
+    assert "◷ a\n" in found
+    assert "◷ eye  Pending" in found
+    assert "nothing was judged: 1 task waits for a review" in found
+    assert "score" not in found
+    markdown = engine("report", record, "--format", "markdown").stdout
     assert "Score:" not in markdown
     assert "| ⏭️ | `a` |  |  |" in markdown
 
 
 def test_a_red_task_says_its_cause(tmp_path: Path) -> None:
-    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS.replace("hello", "adieu")))
-    found = engine("report", report.results_file)
-    assert found.returncode == 1
+    record = recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS.replace("hello", "adieu")))
     assert (
         "not known: `mock` answered instead of an agent with the skill; `greets` found the answer wrong."
-        in found.stdout
+        in stdout_of("report", record, code=1)
     )
 
 
 def test_a_run_that_a_hook_ended_before_its_first_task_has_a_report(tmp_path: Path) -> None:
     hooks = "hooks: {before_run: [{command: python3 -c exit(3), error_on_fail: true}]}\n"
-    report, _ = run(write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS, more=hooks))
-    found = engine("report", report.results_file)
+    record = recorded(write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS, more=hooks))
+    found = engine("report", record)
     assert (found.returncode, found.stderr) == (1, "")
     assert "exited with 3" in found.stdout
     assert "not run to its end: 0 of 2 tasks passed, 2 not run" in found.stdout
-    suite = ElementTree.fromstring(engine("report", report.results_file, "--format", "junit").stdout)[0]
+    suite = ElementTree.fromstring(engine("report", record, "--format", "junit").stdout)[0]
     assert (suite.get("errors"), suite.get("skipped")) == ("1", "2")
 
 
 @pytest.mark.parametrize("edited", ["the task", "the trial", "the verdict"])
 def test_a_record_that_was_edited_is_as_red_as_its_worst_part(tmp_path: Path, edited: str) -> None:
-    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
-    assert report.results_file is not None
-    document = json.loads(report.results_file.read_text("utf-8"))
+    record = recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
+    document = json.loads(record.read_text("utf-8"))
     (of_task,) = document["tasks"]
     (trial,) = of_task["runs"]
     match edited:
@@ -255,12 +221,10 @@ def test_a_record_that_was_edited_is_as_red_as_its_worst_part(tmp_path: Path, ed
             trial["status"] = "failed"
         case _:
             trial["validations"]["greets"] |= {"passed": False, "score": 0.0}
-    report.results_file.write_text(json.dumps(document), "utf-8")
-    found = engine("report", report.results_file)
-    assert (found.returncode, "failed: 0 of 1 task passed, 1 failed" in found.stdout) == (1, True)
-    markdown = engine("report", report.results_file, "--format", "markdown").stdout
+    record.write_text(json.dumps(document), "utf-8")
+    assert "failed: 0 of 1 task passed, 1 failed" in stdout_of("report", record, code=1)
+    markdown = engine("report", record, "--format", "markdown").stdout
     _, _, details = markdown.partition("</summary>")
     assert details.partition("</details>")[0].strip()
-    newest = latest_results(tmp_path)
-    assert newest is not None
+    newest = present(latest_results(tmp_path))
     assert conclude_suite(newest).verdict == "failed"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import Finished, engine
-from tests.engine.suites import GREETS, task, write_suite
+from tests.engine.suites import GREETS, task, write_prompts, write_suite
 from waza_engine.commands.run_again import read_keys
 from waza_engine.masking import masked
 from waza_engine.results.reading.newest_scores import result_files
@@ -210,10 +210,7 @@ def test_suites_at_the_same_time_do_not_mix_their_output(
 
 
 def test_a_trigger_prompt_that_was_misclassified_is_tried_again(suite: Path) -> None:
-    prompts = "[{prompt: 'write [it]'}, {prompt: write}]"
-    (suite.parent / "trigger_tests.yaml").write_text(
-        f"skill: writer\nshould_trigger_prompts: {prompts}\n", "utf-8"
-    )
+    write_prompts(suite.parent, "write [it]", "write")
     engine("run", suite)
     (record,) = result_files(suite.parent)
     document = json.loads(record.read_text("utf-8"))

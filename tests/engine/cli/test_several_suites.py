@@ -8,7 +8,7 @@ from junitparser import JUnitXml
 
 from tests.command_line import Finished, engine
 from tests.conftest import StartModel
-from tests.engine.suites import GREETS, task, write_suite
+from tests.engine.suites import GREETS, openai_config, task, write_suite
 from waza_engine.executors.executor import Cancellation
 from waza_engine.runs.run import PreparedRun, RunReport
 
@@ -98,10 +98,7 @@ def test_an_interruption_reports_the_finished_suites(project: Path, monkeypatch:
 
 def test_suites_share_one_budget(scripted_model: StartModel, tmp_path: Path) -> None:
     model = scripted_model("hello", "hello")
-    config = (
-        "config: {trials_per_task: 1, timeout_seconds: 20, executor: openai, model: m, "
-        f"provider: {{base_url: '{model.base_url}'}}}}\n"
-    )
+    config = openai_config(model.base_url)
     for name in ("a", "b"):
         write_suite(tmp_path / name, {"t": task("t")}, graders=GREETS, config=config)
     found = engine("run", tmp_path, "--max-tokens", "1")

@@ -1,11 +1,9 @@
 """Runs as OpenTelemetry traces, decoded by a receiver on this machine, and listeners of other packages."""
 
 import json
-import threading
 import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from tests.engine.suites import GREETS, run, task, write_suite
+from tests.hostile_peers import HostilePeer, hostile_peer
 from waza_engine.commands.telemetry import Telemetry, TelemetryOptions
 from waza_engine.masking import keep_secret
 from waza_engine.results.record import RunOutcome
@@ -23,41 +22,12 @@ from waza_engine.vocabulary import ToolCall, Usage
 EXAMPLE = Path(__file__).parents[3] / "examples" / "run-listener"
 
 
-class Collector:
-    """A receiver of OTLP over HTTP: the requests, decoded, and the headers of the last one."""
-
-    def __init__(self) -> None:
-        self.requests: list[ExportTraceServiceRequest] = []
-        self.headers: dict[str, str] = {}
-        collector = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                assert self.path == "/v1/traces"
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                collector.requests.append(ExportTraceServiceRequest.FromString(body))
-                collector.headers = dict(self.headers)
-                self.send_response(200)
-                self.end_headers()
-
-            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is theirs
-                del format, args
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.endpoint = f"127.0.0.1:{self.server.server_port}"
-
-    def spans(self) -> list[Any]:
-        (request,) = self.requests
-        return list(request.resource_spans[0].scope_spans[0].spans)
-
-
 @pytest.fixture
-def collector() -> Iterator[Collector]:
-    found = Collector()
-    yield found
-    found.server.shutdown()
-    found.server.server_close()
+def collector() -> Iterator[HostilePeer]:
+    """A receiver of OTLP over HTTP."""
+    received = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    with hostile_peer(lambda _: [received]) as peer:
+        yield peer
 
 
 @pytest.fixture
@@ -85,12 +55,16 @@ def attributes(span: Any) -> dict[str, Any]:
     return {each.key: getattr(each.value, each.value.WhichOneof("value")) for each in span.attributes}
 
 
-def exported(collector: Collector, outcome: RunOutcome, **options: Any) -> list[Any]:
-    Telemetry(TelemetryOptions("otlp", collector.endpoint, **options)).export([outcome])
-    return collector.spans()
+def exported(collector: HostilePeer, outcome: RunOutcome, **options: Any) -> list[Any]:
+    endpoint = collector.url.removeprefix("http://")
+    Telemetry(TelemetryOptions("otlp", endpoint, **options)).export([outcome])
+    head, _, body = collector.requests[0].partition(b"\r\n\r\n")
+    assert head.startswith(b"POST /v1/traces ")
+    (resource,) = ExportTraceServiceRequest.FromString(body).resource_spans
+    return list(resource.scope_spans[0].spans)
 
 
-def test_the_tree_is_upstreams(collector: Collector, outcome: RunOutcome) -> None:
+def test_the_tree_is_upstreams(collector: HostilePeer, outcome: RunOutcome) -> None:
     spans = exported(collector, outcome, headers="x-key=abc, other = b")
     names = {span.span_id: span.name for span in spans}
     tree = sorted((names.get(span.parent_span_id, ""), span.name) for span in spans)
@@ -113,10 +87,11 @@ def test_the_tree_is_upstreams(collector: Collector, outcome: RunOutcome) -> Non
     score = attributes(event)
     assert score["gen_ai.evaluation.score.value"] in (0.0, 1.0)
     assert score["gen_ai.evaluation.score.label"] in ("pass", "fail")
-    assert (collector.headers["x-key"], collector.headers["other"]) == ("abc", "b")
+    (request,) = collector.requests
+    assert {b"x-key: abc", b"other: b"} <= set(request.partition(b"\r\n\r\n")[0].splitlines())
 
 
-def test_payloads_are_left_out_unless_they_are_asked_for(collector: Collector, outcome: RunOutcome) -> None:
+def test_payloads_are_left_out_unless_they_are_asked_for(collector: HostilePeer, outcome: RunOutcome) -> None:
     spans = exported(collector, outcome)
     sent = str(spans)
     assert not [text for text in ("Say hello", "Hello", "ls", "a b", "explanation") if f'"{text}' in sent]
@@ -124,7 +99,7 @@ def test_payloads_are_left_out_unless_they_are_asked_for(collector: Collector, o
     assert {turn["waza.prompt.length"] for turn in turns} == {9, 5}
 
 
-def test_payloads_that_are_asked_for_are_masked(collector: Collector, outcome: RunOutcome) -> None:
+def test_payloads_that_are_asked_for_are_masked(collector: HostilePeer, outcome: RunOutcome) -> None:
     keep_secret("top-secret-value")
     spans = exported(collector, outcome, payloads=True)
     texts = {text for span in spans for text in attributes(span).values() if isinstance(text, str)}

@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("distributed")
 
+from tests.engine.cluster.object_stores import ObjectServer, object_server
 from tests.engine.cluster.processes import Cluster
 from waza_engine.cluster.addresses import ClusterAddress
 from waza_engine.cluster.dask_cluster import DaskCluster
@@ -32,3 +33,9 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 def remote(machines: Cluster) -> Cluster:
     machines.repair()
     return machines
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ObjectServer]:
+    with object_server(monkeypatch) as running:
+        yield running

@@ -5,21 +5,19 @@ runs with the mock agent, whose results must be those of threads.
 """
 
 import argparse
-import json
 import random
 import signal
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
-from tests.engine.cluster.ledgers import LedgerSuite, kill
+from tests.engine.cluster.ledgers import LedgerSuite, kill, workers_of
 from tests.engine.suites import GREETS, task, write_suite
 from waza_engine.cluster.addresses import ClusterAddress
 from waza_engine.cluster.dask_backend import backends_of
@@ -77,13 +75,6 @@ def disturbed(
     over.set()
     thread.join()
     return Disturbed(outcome, len(done))
-
-
-def workers_of(folder: Path) -> Iterator[int]:
-    """Yield the processes of workers that have executed trials of the run in a folder."""
-    for lease in folder.glob(".waza/runs/*/workers/*.json"):
-        with suppress(OSError, ValueError):
-            yield int(json.loads(lease.read_bytes())["process"]["pid"])
 
 
 def mock_suite(folder: Path, tasks: int, trials: int) -> Path:

@@ -5,7 +5,8 @@ import os
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,21 @@ class LedgerSuite:
         """Wait until so many trials have ended: a worker that is killed then loses none of them."""
         ended = ".waza/runs/*/trials/*/*.json"
         until(lambda: len([*self.folder.glob(ended)]) == trials, f"{trials} trials do not end")
+
+
+def waits_once(marker: Path) -> str:
+    """Return a grader that waits for a minute the first time, when it makes a file."""
+    script = f"import pathlib, time; p = pathlib.Path({str(marker)!r}); old = p.exists(); p.touch(); "
+    script += "time.sleep(0 if old else 60)"
+    config = f"{{command: python3, args: [-c, {json.dumps(script)}], timeout: 90}}"
+    return f"- {{type: program, name: waits, config: {config}}}\n"
+
+
+def workers_of(folder: Path) -> Iterator[int]:
+    """Yield the processes of workers that have executed trials of the run in a folder."""
+    for lease in folder.glob(".waza/runs/*/workers/*.json"):
+        with suppress(OSError, ValueError):
+            yield int(json.loads(lease.read_bytes())["process"]["pid"])
 
 
 def name_of(number: int) -> str:

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from tests.engine.cluster.ledgers import until
+from tests.engine.suites import present
 from waza_engine.cluster.certificates import make_certificates
 
 
@@ -60,8 +61,7 @@ class Machine:
         self._temporary.cleanup()
 
     def _read(self) -> None:
-        assert self.process.stdout is not None
-        self.lines.extend(self.process.stdout)
+        self.lines.extend(present(self.process.stdout))
 
 
 def engine(*arguments: object) -> Machine:
@@ -125,6 +125,5 @@ class Cluster:
 
 def engine_of(worker: Machine) -> int:
     """Return the process that executes trials: it names itself."""
-    found = re.search(r"-(\d+)-[0-9a-f]{6} works for", worker.text)
-    assert found is not None
+    found = present(re.search(r"-(\d+)-[0-9a-f]{6} works for", worker.text))
     return int(found[1])

@@ -4,23 +4,24 @@ import json
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.engine.suites import statuses, write_prompts
+
 pytest.importorskip("distributed")
 
 from tests.command_line import engine
-from tests.engine.cluster.ledgers import agents_alive, kill, until
-from tests.engine.cluster.object_stores import BUCKET, ObjectServer, object_server
+from tests.engine.cluster.ledgers import agents_alive, kill, until, waits_once, workers_of
+from tests.engine.cluster.object_stores import BUCKET, ObjectServer
 from tests.engine.cluster.processes import Cluster
-from tests.engine.cluster.test_local_cluster import document, executed, statuses, without_times
+from tests.engine.cluster.test_local_cluster import document, executed, without_times
 from tests.engine.cluster.test_stored_runs import Elsewhere, can_hide
 from tests.engine.executors.agents import write_agent
 from tests.engine.runs.test_skill_evals import trigger_list
-from tests.engine.suites import task, write_suite
+from tests.engine.suites import present, task, write_suite
 from tests.patience import staying
 from waza_engine.cluster.dask_backend import backends_of
 from waza_engine.cluster.dask_cluster import DaskCluster
@@ -67,10 +68,7 @@ def prompts_suite(folder: Path, *prompts: str, trials: int = 1, hooks: str = "")
     tasks = {name: task(name, prompt=name) for name in ("a", "b")}
     config = CONFIG.replace("TRIALS", str(trials))
     path = write_suite(folder, tasks, graders=SAYS, config=config, more=hooks)
-    listed = ", ".join(f"{{prompt: {prompt}}}" for prompt in prompts)
-    (folder / "trigger_tests.yaml").write_text(
-        f"skill: writer\nshould_trigger_prompts: [{listed}]\nshould_not_trigger_prompts: [{{prompt: not}}]\n"
-    )
+    write_prompts(folder, *prompts, should_not=["not"])
     return path
 
 
@@ -106,12 +104,6 @@ def test_a_list_of_trigger_prompts_has_the_results_of_threads(cluster: DaskClust
     threads, _ = executed(path, ThreadBackend, trials=3)
     assert [trigger.asked for trigger in workers.triggers] == [3, 3]
     assert document(workers) == document(threads)
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ObjectServer]:
-    with object_server(monkeypatch) as running:
-        yield running
 
 
 @pytest.mark.skipif(not can_hide(), reason="needs mount namespaces, which only Linux has")
@@ -218,8 +210,7 @@ def test_a_limit_holds_for_the_trigger_prompts_of_all_workers(cluster: DaskClust
     path = prompts_suite(tmp_path, *(f"p{number}" for number in range(40)))
     outcome, _ = executed(path, backends_of(cluster), max_tokens=1000)
     sent = asked(tmp_path).total()
-    assert outcome.spending is not None
-    assert outcome.spending.tokens == 100 * sent
+    assert present(outcome.spending).tokens == 100 * sent
     assert 10 <= sent <= 10 + cluster.slots
     assert errors(outcome) == {}
     assert conclude(outcome).exit_code == 3
@@ -231,9 +222,6 @@ def test_a_task_whose_worker_is_lost_is_prepared_again_where_its_trials_go_on(
     log, marker = tmp_path / "log", tmp_path / "marker"
     note = tmp_path / "note.py"
     note.write_text("import sys\nopen('log', 'a').write(sys.argv[1] + ' ')\n")
-    script = f"import pathlib, time; p = pathlib.Path({str(marker)!r}); old = p.exists(); p.touch(); "
-    script += "time.sleep(0 if old else 60)"
-    config = f"{{command: python3, args: [-c, {json.dumps(script)}], timeout: 90}}"
     hooks = "".join(
         f"  {name}: [{{command: python3 note.py {name}, working_directory: .}}]\n"
         for name in ("before_task", "after_task")
@@ -241,16 +229,16 @@ def test_a_task_whose_worker_is_lost_is_prepared_again_where_its_trials_go_on(
     path = write_suite(
         tmp_path,
         {"a": task("a")},
-        graders=f"- {{type: program, name: waits, config: {config}}}\n",
+        graders=waits_once(marker),
         config="config: {trials_per_task: 2, timeout_seconds: 20, executor: mock}\n",
         more=f"hooks:\n{hooks}",
     )
 
     def kill_worker() -> None:
         until(marker.exists, "no grader began")
-        (lease, *others) = (tmp_path / ".waza" / "runs").glob("*/workers/*.json")
+        (worker, *others) = workers_of(tmp_path)
         assert not others, "another worker has a trial of the task"
-        kill(json.loads(lease.read_bytes())["process"]["pid"])
+        kill(worker)
 
     outcome, _ = executed(path, backends_of(cluster), kill_worker)
     assert statuses(outcome) == {"a": ["passed", "passed"]}

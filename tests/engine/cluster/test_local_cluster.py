@@ -14,12 +14,20 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.command_line import engine
+from tests.command_line import stderr_of
 from tests.conftest import StartModel
-from tests.engine.cluster.ledgers import LedgerSuite, agents_alive, kill, name_of, until
+from tests.engine.cluster.ledgers import (
+    LedgerSuite,
+    agents_alive,
+    kill,
+    name_of,
+    until,
+    waits_once,
+    workers_of,
+)
 from tests.engine.executors.agents import write_agent
 from tests.engine.runs.test_shards import timeless
-from tests.engine.suites import task, write_suite
+from tests.engine.suites import present, statuses, task, write_prompts, write_suite
 from tests.patience import ON_A_BUSY_MACHINE, staying
 from tests.scripted_model import Answer
 from waza_engine.cluster import local_workers
@@ -59,10 +67,6 @@ def document(outcome: RunOutcome) -> Any:
     text = json.dumps(run_document(outcome))
     text = re.sub(r'("captured_at": |"workspace_dir": )"[^"]*"', r'\1""', text)
     return timeless(json.loads(text))
-
-
-def statuses(outcome: RunOutcome) -> dict[str, list[str]]:
-    return {task.id: [trial.status for trial in task.trials] for task in outcome.tasks}
 
 
 @pytest.mark.parametrize("suite", ["code-explainer", "inline-graders", "prompts-file"])
@@ -120,16 +124,11 @@ def test_a_trial_that_costs_nothing_runs_again_when_its_worker_is_killed(
     cluster: DaskCluster, tmp_path: Path
 ) -> None:
     marker = tmp_path / "marker"
-    script = f"import pathlib, time; p = pathlib.Path({str(marker)!r}); old = p.exists(); p.touch(); "
-    script += "time.sleep(0 if old else 60)"
-    config = f"{{command: python3, args: [-c, {json.dumps(script)}], timeout: 90}}"
-    grader = f"- {{type: program, name: waits, config: {config}}}\n"
-    path = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=grader)
+    path = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=waits_once(marker))
 
     def kill_worker() -> None:
         until(marker.exists, "no grader began")
-        (lease, *_) = (tmp_path / ".waza" / "runs").glob("*/workers/*.json")
-        kill(json.loads(lease.read_bytes())["process"]["pid"])
+        kill(next(workers_of(tmp_path)))
 
     outcome, _ = executed(path, backends_of(cluster), kill_worker, workers=1)
     assert statuses(outcome) == {"a": ["passed"], "b": ["passed"]}
@@ -185,8 +184,7 @@ def test_a_cancelled_run_ends_at_once_with_its_agents_and_keeps_answers(
 def test_the_budget_counts_all_workers(cluster: DaskCluster, tmp_path: Path) -> None:
     suite = LedgerSuite(tmp_path, tasks=40)
     outcome, _ = executed(suite.path, backends_of(cluster), max_tokens=1000)
-    assert outcome.spending is not None
-    assert outcome.spending.tokens == 100 * suite.asked().total()
+    assert present(outcome.spending).tokens == 100 * suite.asked().total()
     assert outcome.limit.startswith("the limit of 1,000 tokens is reached")
     assert suite.asked().total() == 10
     assert conclude(outcome).exit_code == 3
@@ -239,10 +237,7 @@ def test_hooks_of_tasks_and_trigger_prompts_run_once_and_where_trials_run(
     )
     tasks = {name: task(name, prompt=name) for name in ("a", "b")}
     path = write_suite(tmp_path, tasks, config=f"{config}hooks:\n{hooks}")
-    (tmp_path / "trigger_tests.yaml").write_text(
-        "skill: writer\nshould_trigger_prompts: [{prompt: yes-please}]\n"
-        "should_not_trigger_prompts: [{prompt: no-thanks}]\n"
-    )
+    write_prompts(tmp_path, "yes-please", should_not=["no-thanks"])
     # Workers were started before, so they do not have it.
     assert cluster.slots
     monkeypatch.setenv("WHERE", "at home")
@@ -270,9 +265,7 @@ def test_the_scheduler_on_this_machine_refuses_strangers(cluster: DaskCluster, t
     for run_store in listening:
         address = f"://127.0.0.1:{run_store.port}"
         for options in ([f"tls{address}", "--tls", tmp_path / "others"], [f"tcp{address}"]):
-            found = engine("run", suite.path, "--cluster", *options)
-            assert found.returncode == 2
-            assert "cannot be reached" in found.stderr
+            assert "cannot be reached" in stderr_of("run", suite.path, "--cluster", *options)
     assert not suite.asked()
 
 

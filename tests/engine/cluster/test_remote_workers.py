@@ -9,8 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.command_line import engine
-from tests.engine.cluster.ledgers import LedgerSuite, agents_alive, kill, name_of, until
+from tests.command_line import engine, stderr_of
+from tests.engine.cluster.ledgers import LedgerSuite, agents_alive, kill, name_of, until, workers_of
 from tests.engine.cluster.processes import Cluster, Machine, engine_of
 from tests.engine.cluster.processes import engine as machine
 from tests.engine.suites import task, write_suite
@@ -77,9 +77,7 @@ def test_a_run_whose_coordinator_is_killed_goes_on_and_pays_nothing_twice(
         kill(json.loads(lines.readline())["process"]["pid"])
     run.ended()
     # Its worker still pays for the trial.
-    refused = engine("run", suite.path, "--resume")
-    assert refused.returncode == 2
-    assert "has not ended; wait for it, or end it" in refused.stderr
+    assert "has not ended; wait for it, or end it" in stderr_of("run", suite.path, "--resume")
     worker = suite.worker_of(name_of(3))
     kill(worker)
     until(lambda: staying(agents_alive(tmp_path), 5.0) == [], "an agent goes on")
@@ -155,8 +153,7 @@ def test_a_worker_that_was_frozen_for_long_works_again(tmp_path: Path) -> None:
     with Cluster(tmp_path, workers=1) as cluster:
         run = cluster.run(path, "--trials", 8)
         until(lambda: any(tmp_path.glob(".waza/runs/*/trials/*/*.claim")), "no trial began")
-        (lease,) = tmp_path.glob(".waza/runs/*/workers/*.json")
-        frozen = json.loads(lease.read_bytes())["process"]["pid"]
+        (frozen,) = workers_of(tmp_path)
         kill(frozen, signal.SIGSTOP)
         time.sleep(23)
         kill(frozen, signal.SIGCONT)
@@ -229,9 +226,7 @@ def test_wrong_certificates_are_one_sentence_each(tmp_path: Path) -> None:
     suite = LedgerSuite(tmp_path, tasks=1)
     with Cluster(tmp_path, workers=0) as cluster:
         other = Cluster(tmp_path / "other", workers=0)
-        run = engine("run", suite.path, "--cluster", cluster.address, "--tls", other.certificates)
-        assert run.returncode == 2
-        assert run.stderr == (
+        assert stderr_of("run", suite.path, "--cluster", cluster.address, "--tls", other.certificates) == (
             f"The scheduler {cluster.address} cannot be reached: it has other certificates; "
             "copy the folder of `--tls` from there.\n"
         )

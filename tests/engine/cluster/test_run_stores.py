@@ -1,7 +1,6 @@
 """A store decides who has a trial: in a folder and in an object store the same."""
 
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 
 pytest.importorskip("distributed")
 
-from tests.engine.cluster.object_stores import BUCKET, ObjectServer, object_server
+from tests.engine.cluster.object_stores import BUCKET, ObjectServer
 from waza_engine.boundary import suite_boundary
 from waza_engine.cluster.object_run_store import ObjectRunStore, checked_store
 from waza_engine.cluster.run_store import FolderRunStore, RunStore
@@ -19,12 +18,6 @@ from waza_engine.results.result_file_names import run_store_directory
 from waza_engine.runs.loading.suite_on_disk import SuiteError
 
 RUN = "run-1700000000-abcdef"
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ObjectServer]:
-    with object_server(monkeypatch) as running:
-        yield running
 
 
 @pytest.fixture(params=["folder", "file", "s3"])

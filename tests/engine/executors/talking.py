@@ -1,12 +1,22 @@
 """Talking to the executor ``openai`` in tests."""
 
-from collections.abc import Generator, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.scripted_model import ScriptedModel
-from waza_engine.executors.executor import ExecutionRequest, ExecutionResponse, ExecutorSettings
+import pytest
+
+from tests.conftest import StartModel
+from tests.scripted_model import ModelRequest, Reply, ScriptedModel
+from waza_engine.executors.executor import (
+    ExecutionRequest,
+    ExecutionResponse,
+    ExecutorError,
+    ExecutorSettings,
+)
 from waza_engine.executors.openai import OpenAIExecutor
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.spec.eval_config import EvalConfig
@@ -55,6 +65,35 @@ def ask_once(
     config = {"workspace_tools": list(workspace_tools), "provider": provider or {}}
     with openai_executor(model.base_url, **config) as executor:
         return ask(executor, prompt, workspace, cancellation, **request)
+
+
+class Talk:
+    """Carries out single turns in a workspace, each with a model of its own."""
+
+    def __init__(self, start: StartModel, workspace: Path) -> None:
+        self._start, self._workspace = start, workspace
+        self.model: ScriptedModel
+
+    def __call__(
+        self,
+        prompt: str,
+        *script: Reply | Callable[[ModelRequest], Reply],
+        api_key: str = "",
+        streams: bool = True,
+        **options: Any,
+    ) -> ExecutionResponse:
+        """Return the response to a prompt, to which the model answers as its script says."""
+        self.model = self._start(*script, api_key=api_key, streams=streams)
+        return ask_once(self.model, prompt, self._workspace, **options)
+
+    @property
+    def requests(self) -> list[ModelRequest]:
+        return self.model.requests
+
+    def failure(self, *script: Reply | Callable[[ModelRequest], Reply], **options: Any) -> ExecutorError:
+        with pytest.raises(ExecutorError) as caught:
+            self("Hello", *script, **options)
+        return caught.value
 
 
 def kinds(response: ExecutionResponse) -> list[str]:

@@ -114,14 +114,6 @@ def test_what_an_agent_said_before_it_gave_up_is_graded_and_silence_is_not(tmp_p
     assert verdicts(silent)["one"] == [("error", said, {})] * 2
 
 
-def test_an_agent_that_is_missing_ends_the_run_before_it_starts(tmp_path: Path) -> None:
-    path = suite(tmp_path)
-    write_agent(tmp_path, "", command=["no-such-agent-anywhere"])
-    done = engine("run", path)
-    assert done.returncode == 2
-    assert "the program `no-such-agent-anywhere` is not on PATH" in done.stderr
-
-
 def test_dollars_limit_an_agent_that_reports_them_whatever_its_model_is(tmp_path: Path) -> None:
     path = suite(tmp_path)
     path.write_text(path.read_text().replace("executor: command", "executor: command, model: no-such-model"))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import StartModel
-from tests.engine.executors.talking import ask, ask_once, openai_executor
+from tests.engine.executors.talking import Talk, ask, openai_executor
 from tests.hostile_peers import JSON, STREAM, HostilePeer, bomb, event, hostile_peer, without_end
 from tests.scripted_model import Answer, Status, call
 from waza_engine.executors import openai as executor_module
@@ -35,8 +35,6 @@ TOO_LONG_MESSAGE = "sent a message of more than 0.05 MB; the rest was not read"
 def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "MOST_BYTES", MOST)
     monkeypatch.setattr(bounds, "LONGEST_MESSAGE_BYTES", LONGEST)
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
 
 
 def failure(peer: HostilePeer, workspace: Path) -> str:
@@ -89,11 +87,8 @@ def test_what_a_server_sends_without_end_is_refused_in_one_sentence(
     assert peer.sent < 20_000_000
 
 
-def test_the_bound_holds_for_all_answers_of_a_turn_together(
-    scripted_model: StartModel, tmp_path: Path
-) -> None:
-    model = scripted_model(lambda _: Answer("y" * 4_000, calls=[call("glob")]))
-    response = ask_once(model, "Hello", tmp_path, workspace_tools=["list"])
+def test_the_bound_holds_for_all_answers_of_a_turn_together(talk: Talk) -> None:
+    response = talk("Hello", lambda _: Answer("y" * 4_000, calls=[call("glob")]), workspace_tools=["list"])
     assert (response.error or "").endswith(TOO_MUCH)
     # Each answer that came before is kept, for it was paid.
     assert response.usage is not None
@@ -172,10 +167,9 @@ class TestRedirects:
             ask(executor, "Hello", tmp_path)
         assert len(model.requests) == 1
 
-    def test_within_the_server_are_followed(self, scripted_model: StartModel, tmp_path: Path) -> None:
+    def test_within_the_server_are_followed(self, talk: Talk) -> None:
         moved = Status(307, headers={"Location": "/v1/chat/completions?again"})
-        model = scripted_model(moved, "Here.")
-        assert ask_once(model, "Hello", tmp_path).output == "Here."
+        assert talk("Hello", moved, "Here.").output == "Here."
 
 
 class TestPreflight:

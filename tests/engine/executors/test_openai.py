@@ -10,6 +10,7 @@ import pytest
 
 from tests.conftest import StartModel
 from tests.engine.executors.talking import (
+    Talk,
     ask,
     ask_once,
     kinds,
@@ -27,12 +28,6 @@ from waza_engine.masking import masked_json, read_environment
 from waza_engine.vocabulary import ModelUsage, SkillInvocation, ToolCall
 
 
-@pytest.fixture(autouse=True)
-def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
-        monkeypatch.delenv(name, raising=False)
-
-
 def verdict_tool(seen: list[Mapping[str, Any]]) -> AgentTool:
     def call_it(arguments: Mapping[str, Any]) -> str:
         seen.append(arguments)
@@ -42,16 +37,14 @@ def verdict_tool(seen: list[Mapping[str, Any]]) -> AgentTool:
     return AgentTool("set_waza_grade_pass", "Passes.", parameters, call_it)
 
 
-def test_answers_a_prompt(scripted_model: StartModel, tmp_path: Path) -> None:
-    model = scripted_model("It adds two numbers.")
-
-    response = ask_once(model, "What does it do?", tmp_path, instructions="Be brief.")
+def test_answers_a_prompt(talk: Talk) -> None:
+    response = talk("What does it do?", "It adds two numbers.", instructions="Be brief.")
 
     assert response.output == "It adds two numbers."
     assert response.error is None
-    assert (model.requests[0].system, model.requests[0].prompt) == ("Be brief.", "What does it do?")
-    assert model.requests[0].model == "test-model"
-    assert model.requests[0].tool_names == []
+    assert (talk.requests[0].system, talk.requests[0].prompt) == ("Be brief.", "What does it do?")
+    assert talk.requests[0].model == "test-model"
+    assert talk.requests[0].tool_names == []
 
 
 def test_comes_from_the_registry_as_an_executor_that_can_judge_and_may_cost() -> None:
@@ -61,11 +54,10 @@ def test_comes_from_the_registry_as_an_executor_that_can_judge_and_may_cost() ->
     assert (executor.has_model, executor.costs, executor.answers_triggers) == (True, True, False)
 
 
-def test_records_a_turn_as_events(scripted_model: StartModel, tmp_path: Path) -> None:
-    model = scripted_model(call("view", path="a.txt"), "Done.")
+def test_records_a_turn_as_events(talk: Talk, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("content")
 
-    response = ask_once(model, "Look.", tmp_path, workspace_tools=["read"])
+    response = talk("Look.", call("view", path="a.txt"), "Done.", workspace_tools=["read"])
 
     assert kinds(response) == [
         "user.message",
@@ -88,16 +80,15 @@ def test_records_a_turn_as_events(scripted_model: StartModel, tmp_path: Path) ->
     )
 
 
-def test_gives_tool_results_back_to_the_model(scripted_model: StartModel, tmp_path: Path) -> None:
+def test_gives_tool_results_back_to_the_model(talk: Talk, tmp_path: Path) -> None:
     both = Answer("I look.", calls=[Call("view", {"path": "a"}, "one"), Call("view", {"path": "b"}, "two")])
-    model = scripted_model(both, "Done.")
     (tmp_path / "a").write_text("A")
     (tmp_path / "b").write_text("B")
 
-    response = ask_once(model, "Look.", tmp_path, workspace_tools=["read"])
+    response = talk("Look.", both, "Done.", workspace_tools=["read"])
 
     assert response.output == "I look.Done."
-    answer, first, second = model.requests[1].messages[-3:]
+    answer, first, second = talk.requests[1].messages[-3:]
     assert [made["id"] for made in answer["tool_calls"]] == ["one", "two"]
     assert [(result["tool_call_id"], result["content"]) for result in (first, second)] == [
         ("one", "A"),
@@ -151,23 +142,14 @@ def test_keeps_conversations_apart(scripted_model: StartModel, tmp_path: Path) -
     assert {second.output for second in seconds} == {"again after 3"}
 
 
-def test_an_unknown_conversation_is_an_error(scripted_model: StartModel, tmp_path: Path) -> None:
-    model = scripted_model("never")
-
-    with (
-        openai_executor(model.base_url) as executor,
-        pytest.raises(ExecutorError, match="no conversation `gone`"),
-    ):
-        ask(executor, "Go on.", tmp_path, session="gone")
-
-
-def test_an_ephemeral_session_is_gone_afterwards(scripted_model: StartModel, tmp_path: Path) -> None:
-    model = scripted_model("First.")
-
-    with openai_executor(model.base_url) as executor:
-        first = ask(executor, "One?", tmp_path, ephemeral=True)
-        with pytest.raises(ExecutorError, match="no conversation"):
-            ask(executor, "Two?", tmp_path, session=first.session)
+@pytest.mark.parametrize("session", ["gone", None], ids=["unknown", "ephemeral"])
+def test_a_conversation_that_is_not_there_is_an_error(
+    scripted_model: StartModel, tmp_path: Path, session: str | None
+) -> None:
+    with openai_executor(scripted_model("First.").base_url) as executor:
+        session = session or ask(executor, "One?", tmp_path, ephemeral=True).session
+        with pytest.raises(ExecutorError, match=f"no conversation `{session}`"):
+            ask(executor, "Two?", tmp_path, session=session)
 
 
 def test_an_ephemeral_turn_leaves_the_session_that_it_continued_as_it_was(
@@ -193,24 +175,15 @@ def test_sums_the_usage_of_a_turn(scripted_model: StartModel, tmp_path: Path) ->
     usage = ask_once(model, "Look.", tmp_path, workspace_tools=["read"]).usage
 
     assert usage is not None
-    assert (usage.turns, usage.input_tokens, usage.output_tokens, usage.cache_read_tokens) == (
-        2,
-        250,
-        30,
-        120,
-    )
-    assert usage.model_metrics == {
-        "test-model": ModelUsage(
-            input_tokens=250, output_tokens=30, cache_read_tokens=120, request_count=2, request_cost=0.0
-        )
-    }
+    tokens = {"input_tokens": 250, "output_tokens": 30, "cache_read_tokens": 120}
+    assert {key: getattr(usage, key) for key in ("turns", *tokens)} == {"turns": 2, **tokens}
+    expected = ModelUsage(**tokens, request_count=2, request_cost=0.0)
+    assert usage.model_metrics == {"test-model": expected}
     assert (usage.provider, usage.provider_host) == ("custom", model.base_url.split("/")[2])
 
 
-def test_a_server_that_counts_nothing_still_has_turns(scripted_model: StartModel, tmp_path: Path) -> None:
-    model = scripted_model(Answer("Done.", usage=None))
-
-    response = ask_once(model, "Look.", tmp_path)
+def test_a_server_that_counts_nothing_still_has_turns(talk: Talk) -> None:
+    response = talk("Look.", Answer("Done.", usage=None))
 
     assert response.usage is not None
     assert (response.usage.turns, response.usage.input_tokens) == (1, 0)
@@ -256,48 +229,38 @@ def test_offers_the_tools_of_a_judge(scripted_model: StartModel, tmp_path: Path)
         (Call("set_waza_grade_pass", '{"a": ' + "[" * 99_999), "The arguments are no JSON object"),
     ],
 )
-def test_a_call_that_cannot_be_carried_out_is_told_to_the_model(
-    scripted_model: StartModel, tmp_path: Path, wrong: Call, said: str
-) -> None:
+def test_a_call_that_cannot_be_carried_out_is_told_to_the_model(talk: Talk, wrong: Call, said: str) -> None:
     seen: list[Mapping[str, Any]] = []
-    model = scripted_model(wrong, "I give up.")
 
-    response = ask_once(model, "Judge.", tmp_path, tools=[verdict_tool(seen)])
+    response = talk("Judge.", wrong, "I give up.", tools=[verdict_tool(seen)])
 
     assert seen == []
-    assert said in model.requests[1].tool_results[0]
-    sent = model.requests[1].messages[-2]["tool_calls"][0]["function"]
+    assert said in talk.requests[1].tool_results[0]
+    sent = talk.requests[1].messages[-2]["tool_calls"][0]["function"]
     assert (sent["name"], json.loads(sent["arguments"])) == (wrong.name, {})
     assert [made.success for made in response.tool_calls] == [False]
     assert response.output == "I give up."
 
 
-def test_arguments_may_be_missing(scripted_model: StartModel, tmp_path: Path) -> None:
+def test_arguments_may_be_missing(talk: Talk) -> None:
     seen: list[Mapping[str, Any]] = []
-    model = scripted_model(Call("set_waza_grade_pass", ""), "Graded.")
 
-    ask_once(model, "Judge.", tmp_path, tools=[verdict_tool(seen)])
+    talk("Judge.", Call("set_waza_grade_pass", ""), "Graded.", tools=[verdict_tool(seen)])
 
     assert seen == [{}]
 
 
-def test_text_that_is_no_unicode_reaches_neither_server_nor_transcript(
-    scripted_model: StartModel, tmp_path: Path
-) -> None:
-    model = scripted_model(Call("view", '{"path": "\\ud800"}'), "Done.")
+def test_text_that_is_no_unicode_reaches_neither_server_nor_transcript(talk: Talk) -> None:
+    response = talk(
+        "broken \ud800 prompt", Call("view", '{"path": "\\ud800"}'), "Done.", workspace_tools=["read"]
+    )
 
-    response = ask_once(model, "broken \ud800 prompt", tmp_path, workspace_tools=["read"])
-
-    assert model.requests[0].prompt == "broken ? prompt"
+    assert talk.requests[0].prompt == "broken ? prompt"
     str(response.events).encode("utf-8")
 
 
-def test_half_a_character_at_the_end_of_an_answer_is_replaced(
-    scripted_model: StartModel, tmp_path: Path
-) -> None:
-    model = scripted_model("Well done \ud83c")
-
-    assert ask_once(model, "Hello", tmp_path).output == "Well done ?"
+def test_half_a_character_at_the_end_of_an_answer_is_replaced(talk: Talk) -> None:
+    assert talk("Hello", "Well done \ud83c").output == "Well done ?"
 
 
 def test_credentials_are_hidden_in_arguments_of_any_shape(
@@ -316,13 +279,11 @@ def test_credentials_are_hidden_in_arguments_of_any_shape(
     assert json.loads(written) == {"reason": ["***", {"private": "key"}, 3]}
 
 
-def test_a_model_that_calls_tools_without_end_is_stopped(scripted_model: StartModel, tmp_path: Path) -> None:
-    model = scripted_model(lambda request: call("glob"))
-
-    response = ask_once(model, "Look.", tmp_path, workspace_tools=["list"])
+def test_a_model_that_calls_tools_without_end_is_stopped(talk: Talk) -> None:
+    response = talk("Look.", lambda request: call("glob"), workspace_tools=["list"])
 
     assert "the model went on calling tools" in (response.error or "")
-    assert len(response.tool_calls) == len(model.requests) == 100
+    assert len(response.tool_calls) == len(talk.requests) == 100
 
 
 def test_loads_a_skill_that_the_model_asks_for(scripted_model: StartModel, tmp_path: Path) -> None:
@@ -338,43 +299,39 @@ def test_loads_a_skill_that_the_model_asks_for(scripted_model: StartModel, tmp_p
     assert [made.name for made in response.tool_calls] == ["skill"]
 
 
-def test_tells_the_model_which_skills_there_are(scripted_model: StartModel, tmp_path: Path) -> None:
+def test_tells_the_model_which_skills_there_are(talk: Talk, tmp_path: Path) -> None:
     skills = write_skill(tmp_path / "skills", "one", "Does the first thing.")
     write_skill(skills, "two", "Does the second thing.")
-    model = scripted_model("Done.")
 
-    ask_once(model, "Explain.", tmp_path, skill_directories=[skills])
+    talk("Explain.", "Done.", skill_directories=[skills])
 
-    function = model.requests[0].body["tools"][0]["function"]
+    function = talk.requests[0].body["tools"][0]["function"]
     assert "- one: Does the first thing.\n- two: Does the second thing." in function["description"]
     assert function["parameters"]["properties"]["skill"]["enum"] == ["one", "two"]
 
 
-def test_a_skill_directory_may_be_a_skill(scripted_model: StartModel, tmp_path: Path) -> None:
+def test_a_skill_directory_may_be_a_skill(talk: Talk, tmp_path: Path) -> None:
     skills = write_skill(tmp_path / "skills", "one")
-    model = scripted_model("Done.")
 
-    ask_once(model, "Explain.", tmp_path, skill_directories=[skills / "one"])
+    talk("Explain.", "Done.", skill_directories=[skills / "one"])
 
-    assert model.requests[0].tool_names == ["skill"]
+    assert talk.requests[0].tool_names == ["skill"]
 
 
-def test_a_skill_may_be_an_agent_file(scripted_model: StartModel, tmp_path: Path) -> None:
+def test_a_skill_may_be_an_agent_file(talk: Talk, tmp_path: Path) -> None:
     (tmp_path / "helper").mkdir()
     (tmp_path / "helper" / "reviewer.agent.md").write_text("Review it.")
-    model = scripted_model(call("skill", skill="reviewer"), "Done.")
 
-    response = ask_once(model, "Review.", tmp_path, skill_directories=[tmp_path])
+    response = talk("Review.", call("skill", skill="reviewer"), "Done.", skill_directories=[tmp_path])
 
     assert [skill.name for skill in response.skill_invocations] == ["reviewer"]
     assert "Review it." in result_of(response)
 
 
-def test_an_unknown_skill_is_no_invocation(scripted_model: StartModel, tmp_path: Path) -> None:
+def test_an_unknown_skill_is_no_invocation(talk: Talk, tmp_path: Path) -> None:
     skills = write_skill(tmp_path / "skills", "one")
-    model = scripted_model(call("skill", skill="other"), "Done.")
 
-    response = ask_once(model, "Explain.", tmp_path, skill_directories=[skills])
+    response = talk("Explain.", call("skill", skill="other"), "Done.", skill_directories=[skills])
 
     assert response.skill_invocations == ()
     assert result_of(response) == "Error: there is no skill `other`; there are `one`."
@@ -427,22 +384,16 @@ def test_a_conversation_that_ended_at_a_skill_can_be_continued(
     assert len(calls) == 1
 
 
-def test_says_that_an_answer_was_cut(scripted_model: StartModel, tmp_path: Path) -> None:
-    model = scripted_model(Answer("It adds", finish_reason="length"))
-
-    response = ask_once(model, "Explain.", tmp_path)
+def test_says_that_an_answer_was_cut(talk: Talk) -> None:
+    response = talk("Explain.", Answer("It adds", finish_reason="length"))
 
     assert response.output == "It adds"
     assert "session.warning" in kinds(response)
 
 
-def test_a_refusal_is_the_answer(scripted_model: StartModel, tmp_path: Path) -> None:
-    model = scripted_model(Answer(refusal="I will not."))
-
-    assert ask_once(model, "Explain.", tmp_path).output == "I will not."
+def test_a_refusal_is_the_answer(talk: Talk) -> None:
+    assert talk("Explain.", Answer(refusal="I will not.")).output == "I will not."
 
 
-def test_an_answer_that_was_withheld_is_an_error(scripted_model: StartModel, tmp_path: Path) -> None:
-    model = scripted_model(Answer("", finish_reason="content_filter"))
-
-    assert "content filter" in (ask_once(model, "Explain.", tmp_path).error or "")
+def test_an_answer_that_was_withheld_is_an_error(talk: Talk) -> None:
+    assert "content filter" in (talk("Explain.", Answer("", finish_reason="content_filter")).error or "")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import StartModel
-from tests.engine.executors.talking import ask, ask_once, kinds, openai_executor, settings
+from tests.engine.executors.talking import Talk, ask, ask_once, kinds, openai_executor, settings
 from tests.patience import ON_A_BUSY_MACHINE, ends
 from tests.scripted_model import (
     Answer,
@@ -22,7 +22,6 @@ from tests.scripted_model import (
     Held,
     NoChoices,
     RateLimited,
-    ScriptedModel,
     Status,
     call,
 )
@@ -33,64 +32,54 @@ from waza_engine.runs.limits.cancellation import RunCancellation
 
 pytestmark = pytest.mark.check
 
+NO_QUOTA = json.dumps({"error": {"message": "Pay.", "code": "insufficient_quota"}})
 LOCAL = {"base_url": "http://127.0.0.1:9/v1"}
 
 
-@pytest.fixture(autouse=True)
-def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
-        monkeypatch.delenv(name, raising=False)
-
-
 class TestSetUp:
-    def test_without_a_key_and_a_server_of_ones_own(self) -> None:
-        with pytest.raises(ExecutorError, match=r"no key for `api\.openai\.com`; set `OPENAI_API_KEY`"):
-            OpenAIExecutor(settings())
-
-    def test_without_a_key_for_a_server_elsewhere(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        # OpenAI's key is not for others: it must be named.
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-for-openai")
-
-        with pytest.raises(ExecutorError, match=r"`models\.example\.com`; name the environment variable"):
-            OpenAIExecutor(settings(provider={"base_url": "https://models.example.com/v1"}))
-
-    def test_with_a_variable_that_is_not_set(self) -> None:
-        with pytest.raises(ExecutorError, match=r"`MY_KEY`, which `provider.api_key_env` names, is not set"):
-            OpenAIExecutor(settings(provider={**LOCAL, "api_key_env": "MY_KEY"}))
-
-    def test_with_a_key_that_is_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-\u2026")
-
-        with pytest.raises(ExecutorError, match="characters that no key has") as caught:
-            OpenAIExecutor(settings())
-        assert "sk-" not in str(caught.value)
-
     @pytest.mark.parametrize(
-        "url", ["localhost:11434", "ftp://x/v1", "http://", "http://x:port/v1", "v1", "http://a b/v1"]
-    )
-    def test_with_an_address_that_is_none(self, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("OPENAI_BASE_URL", url)
-
-        with pytest.raises(ExecutorError, match=r"`OPENAI_BASE_URL` is not a web address"):
-            OpenAIExecutor(settings())
-
-    @pytest.mark.parametrize(
-        ("url", "said"),
+        ("environment", "provider", "said"),
         [
-            ("http://me:secret@127.0.0.1:9/v1", "holds a password"),
-            ("http://127.0.0.1:9/v1?key=secret", "goes on after its path"),
+            ({}, None, "no key for `api.openai.com`; set `OPENAI_API_KEY`"),
+            # OpenAI's key is not for others: it must be named.
+            (
+                {"OPENAI_API_KEY": "sk-for-openai"},
+                {"base_url": "https://models.example.com/v1"},
+                "`models.example.com`; name the environment variable",
+            ),
+            ({}, {"api_key_env": "MY_KEY"}, "`MY_KEY`, which `provider.api_key_env` names, is not set"),
+            ({"OPENAI_API_KEY": "sk-\u2026"}, None, "characters that no key has"),
+            ({}, {"type": "anthropic"}, "type `anthropic`"),
+            ({"OPENAI_BASE_URL": "http://me:secret@127.0.0.1:9/v1"}, None, "holds a password"),
+            ({"OPENAI_BASE_URL": "http://127.0.0.1:9/v1?key=secret"}, None, "goes on after its path"),
+            *(
+                ({"OPENAI_BASE_URL": url}, None, "`OPENAI_BASE_URL` is not a web address")
+                for url in (
+                    "localhost:11434",
+                    "ftp://x/v1",
+                    "http://",
+                    "http://x:port/v1",
+                    "v1",
+                    "http://a b/v1",
+                )
+            ),
         ],
     )
-    def test_with_a_secret_in_the_address(self, url: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("OPENAI_BASE_URL", url)
+    def test_what_no_model_can_be_asked_with_is_told_without_secrets(
+        self,
+        environment: dict[str, str],
+        provider: dict[str, str] | None,
+        said: str,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
 
-        with pytest.raises(ExecutorError, match=said) as caught:
-            OpenAIExecutor(settings())
+        with pytest.raises(ExecutorError) as caught:
+            OpenAIExecutor(settings(provider=provider and {**LOCAL, **provider}))
+        assert said in str(caught.value)
+        assert "sk-" not in str(caught.value)
         assert "secret" not in str(caught.value)
-
-    def test_with_a_provider_that_speaks_something_else(self) -> None:
-        with pytest.raises(ExecutorError, match="type `anthropic`"):
-            OpenAIExecutor(settings(provider={**LOCAL, "type": "anthropic"}))
 
     @pytest.mark.parametrize(
         "url", ["http://localhost:1/v1", "http://[::1]:1/v1", "http://192.168.1.5/v1", "http://ollama:1/v1"]
@@ -99,21 +88,19 @@ class TestSetUp:
         OpenAIExecutor(settings(provider={"base_url": url})).close()
 
     def test_without_a_model(self, tmp_path: Path) -> None:
-        with (
-            openai_executor(LOCAL["base_url"]) as executor,
-            pytest.raises(ExecutorError, match="write `model` below `config`"),
-        ):
-            ask(executor, "Hello", tmp_path, model="")
+        with openai_executor(LOCAL["base_url"]) as executor:
+            assert "write `model` below `config`" in str(failure(executor, tmp_path, model=""))
 
 
 class TestCredentials:
     def test_the_key_goes_to_the_server_that_it_is_named_for(
-        self, scripted_model: StartModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, talk: Talk, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("MY_KEY", "the-key")
-        model = scripted_model("Hello.", api_key="the-key")
 
-        assert ask_once(model, "Hello", tmp_path, provider={"api_key_env": "MY_KEY"}).output == "Hello."
+        response = talk("Hello", "Hello.", api_key="the-key", provider={"api_key_env": "MY_KEY"})
+
+        assert response.output == "Hello."
 
     def test_the_environment_can_name_server_and_key(
         self, scripted_model: StartModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -126,80 +113,60 @@ class TestCredentials:
             assert ask(executor, "Hello", tmp_path).output == "Hello."
 
     def test_what_is_for_openai_goes_to_no_other_server(
-        self, scripted_model: StartModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, talk: Talk, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         for name in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
             monkeypatch.setenv(name, "for-openai-alone")
-        model = scripted_model("Hello.")
 
-        ask_once(model, "Hello", tmp_path)
+        talk("Hello", "Hello.")
 
-        assert "for-openai-alone" not in str(model.requests[0].headers)
-        assert "authorization" not in model.requests[0].headers
+        assert "for-openai-alone" not in str(talk.requests[0].headers)
+        assert "authorization" not in talk.requests[0].headers
 
     def test_the_key_reaches_neither_programs_nor_transcript(
-        self, scripted_model: StartModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, talk: Talk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("MY_KEY", "the-very-key")
         monkeypatch.setenv("OPENAI_API_KEY", "the-other-key")
         monkeypatch.setenv("SOME_TOKEN", "some-token-of-the-user")
         read_environment()
         (tmp_path / ".env").write_text("MY_KEY=the-very-key")
-        model = scripted_model(call("bash", command="env; cat .env"), "It is the-very-key!")
+        script = call("bash", command="env; cat .env"), "It is the-very-key!"
 
-        with openai_executor(
-            model.base_url, provider={"api_key_env": "MY_KEY"}, workspace_tools=["run"]
-        ) as executor:
-            response = ask(executor, "Show it.", tmp_path)
+        response = talk("Show it.", *script, provider={"api_key_env": "MY_KEY"}, workspace_tools=["run"])
 
         written = masked(repr(response))
-        assert "the-very-key" not in written
-        assert "the-other-key" not in written
-        assert "some-token-of-the-user" not in written
+        for secret in ("the-very-key", "the-other-key", "some-token-of-the-user"):
+            assert secret not in written
         assert response.output == "It is the-very-key!", "it is graded as it is"
-        assert "the-very-key" not in str(model.requests[1].messages), "no tool tells the model"
+        assert "the-very-key" not in str(talk.requests[1].messages), "no tool tells the model"
 
-    def test_a_placeholder_is_no_secret(
-        self, scripted_model: StartModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_placeholder_is_no_secret(self, talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("MY_PLACEHOLDER", "ollama")
-        model = scripted_model("It runs on ollama.")
 
-        assert (
-            masked(ask_once(model, "Where?", tmp_path, provider={"api_key_env": "MY_PLACEHOLDER"}).output)
-            == "It runs on ollama."
-        )
+        response = talk("Where?", "It runs on ollama.", provider={"api_key_env": "MY_PLACEHOLDER"})
 
-    def test_the_key_is_not_in_an_error_either(
-        self, scripted_model: StartModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+        assert masked(response.output) == "It runs on ollama."
+
+    def test_the_key_is_not_in_an_error_either(self, talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("MY_KEY", "the-very-key")
-        model = scripted_model(Status(400, "bad key the-very-key"))
 
-        with (
-            openai_executor(model.base_url, provider={"api_key_env": "MY_KEY"}) as executor,
-            pytest.raises(ExecutorError) as caught,
-        ):
-            ask(executor, "Hello", tmp_path)
-        assert masked(str(caught.value)).endswith("bad key ***")
+        error = talk.failure(Status(400, "bad key the-very-key"), provider={"api_key_env": "MY_KEY"})
+
+        assert masked(str(error)).endswith("bad key ***")
 
 
 class TestErrorsOfTheServer:
-    def test_a_wrong_key(
-        self, scripted_model: StartModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_wrong_key(self, talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("MY_KEY", "wrong-key")
-        model = scripted_model("never", api_key="right-key")
 
-        error = failure_of(model, tmp_path, provider={"api_key_env": "MY_KEY"})
+        error = talk.failure("never", api_key="right-key", provider={"api_key_env": "MY_KEY"})
 
         assert "does not accept the key in `MY_KEY`: the key is wrong" in str(error)
         assert not error.transient
 
-    def test_no_key_where_one_is_needed(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        model = scripted_model("never", api_key="right-key")
-
-        assert "wants a key; name its environment variable" in str(failure_of(model, tmp_path))
+    def test_no_key_where_one_is_needed(self, talk: Talk) -> None:
+        assert "wants a key; name its environment variable" in str(talk.failure("never", api_key="right-key"))
 
     @pytest.mark.parametrize(
         ("status", "said", "transient"),
@@ -207,62 +174,38 @@ class TestErrorsOfTheServer:
             (Status(404, "no such model"), "has no model `test-model`, or no chat completions at", False),
             (Status(403, "region"), "does not allow this request: region", False),
             (Status(400, "too long"), "refuses the request (status 400): too long", False),
-            (
-                Status(422, body='{"detail": "bad field"}'),
-                "refuses the request (status 422): bad field",
-                False,
-            ),
-            (
-                Status(400, body='{"error": "plain words"}'),
-                "refuses the request (status 400): plain words",
-                False,
-            ),
+            (Status(422, body='{"detail": "bad field"}'), "the request (status 422): bad field", False),
+            (Status(400, body='{"error": "plain words"}'), "the request (status 400): plain words", False),
+            (Status(429, body=NO_QUOTA, headers={"x-should-retry": "false"}), "no quota left: Pay.", False),
             (Status(501, body="<html>no</html>", headers={"x-should-retry": "false"}), "(status 501)", True),
         ],
     )
-    def test_in_words(
-        self, scripted_model: StartModel, tmp_path: Path, status: Status, said: str, transient: bool
-    ) -> None:
-        model = scripted_model(status)
-
-        error = failure_of(model, tmp_path)
+    def test_in_words(self, talk: Talk, status: Status, said: str, transient: bool) -> None:
+        error = talk.failure(status)
 
         assert said in str(error)
         assert "<html>" not in str(error)
         assert error.transient is transient
-        assert len(model.requests) == 1
-
-    def test_an_account_without_quota_does_not_go_away_by_itself(
-        self, scripted_model: StartModel, tmp_path: Path
-    ) -> None:
-        body = json.dumps({"error": {"message": "Pay.", "code": "insufficient_quota"}})
-        model = scripted_model(Status(429, body=body, headers={"x-should-retry": "false"}))
-
-        error = failure_of(model, tmp_path)
-
-        assert "has no quota left: Pay." in str(error)
-        assert not error.transient
-
-    def test_a_page_of_html_is_no_completion(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        model = scripted_model(Garbage(content_type="text/html"))
-
-        error = failure_of(model, tmp_path)
-
-        assert "not a chat completion" in str(error)
-        assert model.base_url in str(error)
+        assert len(talk.requests) == 1
 
     @pytest.mark.parametrize(
-        "body", [b"", b"nul", b"[]", b'{"choices": 3}', b'{"choices": [{"message": "hi"}]}', b"\xff\xfe{}"]
+        "garbage",
+        [
+            Garbage(content_type="text/html"),
+            *map(
+                Garbage,
+                (b"", b"nul", b"[]", b'{"choices": 3}', b'{"choices": [{"message": "hi"}]}', b"\xff\xfe{}"),
+            ),
+        ],
     )
-    def test_garbage(self, scripted_model: StartModel, tmp_path: Path, body: bytes) -> None:
-        model = scripted_model(Garbage(body))
+    def test_what_is_no_completion(self, talk: Talk, garbage: Garbage) -> None:
+        error = str(talk.failure(garbage))
 
-        assert "not a chat completion" in str(failure_of(model, tmp_path))
+        assert "not a chat completion" in error
+        assert talk.model.base_url in error
 
-    def test_an_answer_without_a_choice(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        model = scripted_model(NoChoices())
-
-        error = failure_of(model, tmp_path)
+    def test_an_answer_without_a_choice(self, talk: Talk) -> None:
+        error = talk.failure(NoChoices())
 
         assert "answered without a choice" in str(error)
         assert error.transient
@@ -278,26 +221,20 @@ class TestTryingAgain:
             Cut(),
         ],
     )
-    def test_after_what_may_go_away(
-        self, scripted_model: StartModel, tmp_path: Path, fault: RateLimited | Status | Cut
-    ) -> None:
-        model = scripted_model(fault, "Here.")
-
-        response = ask_once(model, "Hello", tmp_path)
+    def test_after_what_may_go_away(self, talk: Talk, fault: RateLimited | Status | Cut) -> None:
+        response = talk("Hello", fault, "Here.")
 
         assert (response.output, response.error) == ("Here.", None)
-        assert len(model.requests) == 2
+        assert len(talk.requests) == 2
         assert response.usage is not None
         assert response.usage.turns == 1
 
-    def test_gives_up_in_the_end(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        model = scripted_model(*[Status(500, "broken", {"retry-after-ms": "10"})] * 9)
-
-        error = failure_of(model, tmp_path)
+    def test_gives_up_in_the_end(self, talk: Talk) -> None:
+        error = talk.failure(*[Status(500, "broken", {"retry-after-ms": "10"})] * 9)
 
         assert str(error).endswith("failed (status 500): broken")
         assert error.transient
-        assert len(model.requests) == 4
+        assert len(talk.requests) == 4
 
     def test_nothing_listens(self, tmp_path: Path) -> None:
         with socket.create_server(("127.0.0.1", 0)) as unused:
@@ -309,10 +246,8 @@ class TestTryingAgain:
         assert str(error) == f"nothing answers at `127.0.0.1:{port}`; start the server, or check `base_url`"
         assert error.transient
 
-    def test_an_answer_that_breaks_off(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        model = scripted_model(Cut(in_body=True))
-
-        response = ask_once(model, "Hello", tmp_path)
+    def test_an_answer_that_breaks_off(self, talk: Talk) -> None:
+        response = talk("Hello", Cut(in_body=True))
 
         # It is an error, and the begun answer is kept.
         assert (response.error or "").endswith("broke before the answer was there")
@@ -320,10 +255,8 @@ class TestTryingAgain:
 
 
 class TestTime:
-    def test_an_answer_that_takes_too_long(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        model = scripted_model(Held())
-
-        error = failure_of(model, tmp_path, timeout_seconds=0.3)
+    def test_an_answer_that_takes_too_long(self, talk: Talk) -> None:
+        error = talk.failure(Held(), timeout_seconds=0.3)
 
         assert str(error) == "the model did not finish within 0.3 seconds"
         assert error.transient
@@ -350,24 +283,17 @@ class TestTime:
         assert 1.4 < time.monotonic() - started < 4 + ON_A_BUSY_MACHINE
         assert response.error == "the model did not finish within 1.5 seconds"
 
-    def test_a_model_that_does_not_begin(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        model = scripted_model(Held())
-
-        error = failure_of(model, tmp_path, first_event_timeout_seconds=0.3)
+    def test_a_model_that_does_not_begin(self, talk: Talk) -> None:
+        error = talk.failure(Held(), first_event_timeout_seconds=0.3)
 
         assert str(error) == "the model sent nothing within 0.3 seconds"
 
-    def test_a_model_that_has_begun_may_take_its_time(
-        self, scripted_model: StartModel, tmp_path: Path
-    ) -> None:
-        model = scripted_model(call("bash", command="sleep 3.3"), "Done.")
+    def test_a_model_that_has_begun_may_take_its_time(self, talk: Talk) -> None:
+        slow, tools = call("bash", command="sleep 3.3"), ["run"]
 
-        assert (
-            ask_once(
-                model, "Hello", tmp_path, first_event_timeout_seconds=3.0, workspace_tools=["run"]
-            ).output
-            == "Done."
-        )
+        response = talk("Hello", slow, "Done.", first_event_timeout_seconds=3.0, workspace_tools=tools)
+
+        assert response.output == "Done."
 
 
 class TestCancelling:
@@ -462,12 +388,6 @@ class TestCancelling:
 def failure(executor: OpenAIExecutor, workspace: Path, **request: Any) -> ExecutorError:
     with pytest.raises(ExecutorError) as caught:
         ask(executor, "Hello", workspace, **request)
-    return caught.value
-
-
-def failure_of(model: ScriptedModel, workspace: Path, **options: Any) -> ExecutorError:
-    with pytest.raises(ExecutorError) as caught:
-        ask_once(model, "Hello", workspace, **options)
     return caught.value
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import StartModel
-from tests.engine.executors.talking import ask, ask_once, kinds, openai_executor, result_of
+from tests.engine.executors.talking import Talk, ask, ask_once, kinds, openai_executor, result_of
 from tests.scripted_model import Answer, Call, Events, ModelRequest, Reply, Stalled, Status, Tokens, call
 from waza_engine.executors.executor import ExecutorError
 
@@ -30,10 +30,8 @@ DONE = "data: [DONE]"
 
 
 class TestWhatIsKept:
-    def test_of_an_answer_whose_time_is_over(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        model = scripted_model(Stalled("It begins well and"))
-
-        response = ask_once(model, "Explain.", tmp_path, timeout_seconds=3.0)
+    def test_of_an_answer_whose_time_is_over(self, talk: Talk) -> None:
+        response = talk("Explain.", Stalled("It begins well and"), timeout_seconds=3.0)
 
         assert response.output == "It begins well and"
         assert response.error == "the model did not finish within 3 seconds"
@@ -55,10 +53,8 @@ class TestWhatIsKept:
 
         assert response.error == "the model did not finish within 4 seconds"
 
-    def test_of_an_answer_that_broke_off_for_good(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        model = scripted_model(lambda _request: Events([piece(content="Half")]))
-
-        response = ask_once(model, "Explain.", tmp_path, timeout_seconds=2.0)
+    def test_of_an_answer_that_broke_off_for_good(self, talk: Talk) -> None:
+        response = talk("Explain.", lambda _request: Events([piece(content="Half")]), timeout_seconds=2.0)
 
         assert response.output == "Half"
         assert (response.error or "").endswith("broke before the answer was there")
@@ -139,69 +135,59 @@ class TestStreams:
             ask(executor, "Explain.", tmp_path)
 
 
-class TestToolCallsInPieces:
-    """``view`` of two files, as servers put it."""
-
-    def seen(self, scripted_model: StartModel, tmp_path: Path, *pieces: str) -> list[str]:
-        for name in ("a", "b"):
-            (tmp_path / name).write_text(f"file {name}", "utf-8")
-        model = scripted_model(Events([*pieces, USAGE, DONE]), "Done.")
-        response = ask_once(model, "Look.", tmp_path, workspace_tools=["read"])
-        self.sent = model.requests[1].messages[-3]["tool_calls"]
-        return [result_of(response, position) for position in range(len(response.tool_calls))]
-
-    def test_by_index(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        assert self.seen(
-            scripted_model,
-            tmp_path,
-            piece(tool_calls=[call_piece(index=0, id="1", name="view")]),
-            piece(tool_calls=[call_piece('{"path": ', index=0)]),
-            piece(tool_calls=[call_piece('"a"}', index=0)]),
-            piece(tool_calls=[call_piece('{"path"', index=1, id="2", name="view")]),
-            piece("tool_calls", tool_calls=[call_piece(': "b"}', index=1)]),
-        ) == ["file a", "file b"]
-
-    def test_with_the_same_index_for_all(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        assert self.seen(
-            scripted_model,
-            tmp_path,
-            piece(tool_calls=[call_piece('{"path": "a"}', index=0, id="1", name="view")]),
-            piece("tool_calls", tool_calls=[call_piece('{"path": "b"}', index=0, id="2", name="view")]),
-        ) == ["file a", "file b"]
-
-    def test_without_index_and_id(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        calls = [call_piece(f'{{"path": "{name}"}}', name="view") for name in ("a", "b")]
-
-        assert self.seen(scripted_model, tmp_path, piece("tool_calls", tool_calls=calls)) == [
-            "file a",
-            "file b",
-        ]
-
-    def test_with_the_name_in_every_piece(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        assert self.seen(
-            scripted_model,
-            tmp_path,
-            piece(tool_calls=[call_piece('{"path"', index=0, id="1", name="view")]),
-            piece(tool_calls=[call_piece(': "a"}', index=0, id="1", name="view")]),
-            piece(tool_calls=[call_piece('{"path"', index=1, id="2", name="view")]),
-            piece("tool_calls", tool_calls=[call_piece(': "b"}', index=1, id="", name="view")]),
-        ) == ["file a", "file b"]
-
-    def test_what_a_server_adds_comes_back_to_it(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        signed = {**call_piece('{"path": "a"}', index=0, id="1", name="view"), "extra": {"signature": "s"}}
-        other = call_piece('{"path": "b"}', index=1, id="2", name="view")
-
-        self.seen(scripted_model, tmp_path, piece("tool_calls", tool_calls=[signed, other]))
-
-        assert self.sent[0]["extra"] == {"signature": "s"}
-        assert "index" not in self.sent[0]
+PIECES = {
+    "by index": [
+        piece(tool_calls=[call_piece(index=0, id="1", name="view")]),
+        piece(tool_calls=[call_piece('{"path": ', index=0)]),
+        piece(tool_calls=[call_piece('"a"}', index=0)]),
+        piece(tool_calls=[call_piece('{"path"', index=1, id="2", name="view")]),
+        piece("tool_calls", tool_calls=[call_piece(': "b"}', index=1)]),
+    ],
+    "with the same index for all": [
+        piece(tool_calls=[call_piece('{"path": "a"}', index=0, id="1", name="view")]),
+        piece("tool_calls", tool_calls=[call_piece('{"path": "b"}', index=0, id="2", name="view")]),
+    ],
+    "without index and id": [
+        piece("tool_calls", tool_calls=[call_piece(f'{{"path": "{name}"}}', name="view") for name in "ab"]),
+    ],
+    "with the name in every piece": [
+        piece(tool_calls=[call_piece('{"path"', index=0, id="1", name="view")]),
+        piece(tool_calls=[call_piece(': "a"}', index=0, id="1", name="view")]),
+        piece(tool_calls=[call_piece('{"path"', index=1, id="2", name="view")]),
+        piece("tool_calls", tool_calls=[call_piece(': "b"}', index=1, id="", name="view")]),
+    ],
+}
 
 
-def test_arguments_in_several_pieces_of_a_long_file(scripted_model: StartModel, tmp_path: Path) -> None:
+@pytest.mark.parametrize("pieces", PIECES.values(), ids=PIECES)
+def test_tool_calls_come_in_pieces(talk: Talk, tmp_path: Path, pieces: list[str]) -> None:
+    for name in "ab":
+        (tmp_path / name).write_text(f"file {name}", "utf-8")
+
+    response = talk("Look.", Events([*pieces, USAGE, DONE]), "Done.", workspace_tools=["read"])
+
+    assert [result_of(response, position) for position, _ in enumerate(response.tool_calls)] == [
+        "file a",
+        "file b",
+    ]
+
+
+def test_what_a_server_adds_to_a_call_comes_back_to_it(talk: Talk) -> None:
+    signed = {**call_piece('{"path": "a"}', index=0, id="1", name="view"), "extra": {"signature": "s"}}
+    other = call_piece('{"path": "b"}', index=1, id="2", name="view")
+    events = Events([piece("tool_calls", tool_calls=[signed, other]), USAGE, DONE])
+
+    talk("Look.", events, "Done.", workspace_tools=["read"])
+
+    sent = talk.requests[1].messages[-3]["tool_calls"][0]
+    assert sent["extra"] == {"signature": "s"}
+    assert "index" not in sent
+
+
+def test_arguments_in_several_pieces_of_a_long_file(talk: Talk, tmp_path: Path) -> None:
     text = "Zeile ü\n" * 20_000
     arguments = json.dumps({"path": "long.txt", "file_text": text})
-    model = scripted_model(Answer(calls=[Call("create", arguments)]), "Done.")
 
-    ask_once(model, "Write.", tmp_path, workspace_tools=["write"])
+    talk("Write.", Answer(calls=[Call("create", arguments)]), "Done.", workspace_tools=["write"])
 
     assert (tmp_path / "long.txt").read_text("utf-8") == text

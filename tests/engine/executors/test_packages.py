@@ -9,9 +9,12 @@ import pytest
 
 from tests.engine.suites import run, task, write_suite
 from waza_engine.commands.preflight import preflight
-from waza_engine.executors.executor_types import installing, missing_packages
+from waza_engine.executors.executor import ExecutorError, ExecutorSettings
+from waza_engine.executors.executor_types import create_executor, installing, missing_packages
 from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.settings.table import RunSettings
+from waza_engine.spec.eval_config import EvalConfig
+from waza_engine.spec.executors import EXECUTORS
 
 _WITHOUT = """\
 import sys
@@ -95,3 +98,11 @@ def test_a_suite_runs_without_the_packages_of_agents(tmp_path: Path) -> None:
         [sys.executable, "-c", _WITHOUT, "run", str(suite)], capture_output=True, text=True, check=False
     )
     assert (done.returncode, "1 of 1 task passed" in done.stdout) == (0, True), done.stdout + done.stderr
+
+
+def test_an_unknown_name_is_answered_with_those_that_suites_may_write(tmp_path: Path) -> None:
+    settings = ExecutorSettings(tmp_path, EvalConfig(trials_per_task=1, timeout_seconds=9, executor="mok"))
+    with pytest.raises(ExecutorError) as raised:
+        create_executor("mok", settings)
+    known = str(raised.value).partition("write one of ")[2]
+    assert sorted(known.replace("`", "").split(", ")) == sorted(EXECUTORS)

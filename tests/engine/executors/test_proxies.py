@@ -8,7 +8,7 @@ import pytest
 from tests.command_line import engine
 from tests.conftest import StartModel
 from tests.engine.executors.talking import settings
-from tests.engine.suites import GREETS, only_trial, run, task, write_suite
+from tests.engine.suites import GREETS, only_trial, openai_config, run, task, write_suite
 from waza_engine.executors.executor import ExecutorError
 from waza_engine.executors.executor_types import create_executor
 from waza_engine.peers import proxies
@@ -31,8 +31,7 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def config(base_url: str) -> str:
-    written = f"provider: {{base_url: '{base_url}'}}"
-    return f"config: {{trials_per_task: 1, timeout_seconds: 20, executor: openai, model: m, {written}}}\n"
+    return openai_config(base_url)
 
 
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy", "ALL_PROXY"])

@@ -27,9 +27,8 @@ OPENAI = {"base_url": "https://api.openai.com/v1"}
 
 
 @pytest.fixture(autouse=True)
-def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "LLM_SECRET"):
-        monkeypatch.delenv(name, raising=False)
+def no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LLM_SECRET", raising=False)
 
 
 def without_packages() -> None:

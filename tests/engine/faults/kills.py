@@ -26,7 +26,7 @@ from types import FrameType
 from typing import Literal
 
 from tests.engine.executors.agents import write_agent
-from tests.engine.suites import task, write_suite
+from tests.engine.suites import openai_config, present, task, write_suite
 from tests.scripted_model import Answer, Call, ModelRequest, Reply, ScriptedModel, Tokens
 from waza_engine.results.codec.run_documents import run_of
 from waza_engine.results.reading.formats import read_document
@@ -132,10 +132,7 @@ def _suite(kind: Kind, folder: Path) -> Generator[tuple[Path, Witness]]:
             yield write_suite(folder, tasks, config=config), witness
         return
     model = ScriptedModel(witness.answer)
-    config = (
-        "config: {trials_per_task: 1, timeout_seconds: 60, executor: openai, model: gpt-4o, "
-        f"workspace_tools: [list], provider: {{base_url: '{model.base_url}'}}}}\n"
-    )
+    config = openai_config(model.base_url, "workspace_tools: [list]", "gpt-4o", seconds=60)
     tasks = {
         f"t{number}": f"id: t{number}\ninputs: {{prompt: look, follow_up_prompts: [more]}}\n"
         for number in range(TASKS)
@@ -215,16 +212,14 @@ class Runner:
         self._ask(f"kill {process} {number}")
 
     def close(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
+        present(self._process.stdin).close()
         self._process.wait(_WAIT_SECONDS)
 
     def _ask(self, line: str) -> str:
         assert self._process.stdin is not None
-        assert self._process.stdout is not None
         self._process.stdin.write(f"{line}\n")
         self._process.stdin.flush()
-        return self._process.stdout.readline().strip()
+        return present(self._process.stdout).readline().strip()
 
 
 def _serve_runs() -> None:

@@ -50,6 +50,37 @@ def faulty_run(suite: Path, *options: str, temporary: Path) -> FaultyRun:
     )
 
 
+def started(
+    suite: Path,
+    temporary: Path,
+    *options: str,
+    stdout: int = subprocess.DEVNULL,
+    stderr: int | None = None,
+    start_new_session: bool = False,
+) -> subprocess.Popen[bytes]:
+    """Start a run of a suite; its workspaces are made below ``temporary``."""
+    command = [sys.executable, "-m", "waza_engine", "run", str(suite), *options]
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    return subprocess.Popen(
+        command, stdout=stdout, stderr=stderr, start_new_session=start_new_session, env=environment
+    )
+
+
+def run_on_a_full_disk(
+    most: int, suite: Path, *options: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a suite with a limit on the size of files, which fails the same writes as a full disk."""
+    code = (
+        "import resource, signal, sys; from waza_engine.cli import main;"
+        " signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+        f" resource.setrlimit(resource.RLIMIT_FSIZE, ({most}, {most})); main()"
+    )
+    command = [sys.executable, "-B", "-c", code, "run", str(suite), *options]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=120, check=False, env={**os.environ, **environment}
+    )
+
+
 def marked_processes(mark: str) -> list[psutil.Process]:
     """Return the living processes with this text in their command line."""
     return [

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.faults.runs import FaultyRun, faulty_run, marked_processes
-from tests.engine.suites import GREETS, task, until_kept, write_suite
+from tests.engine.faults.runs import FaultyRun, faulty_run, marked_processes, run_on_a_full_disk, started
+from tests.engine.suites import GREETS, present, task, until_kept, write_suite
 from tests.patience import ON_A_BUSY_MACHINE, staying
 from waza_engine.results.reading.newest_scores import latest_results
 
@@ -101,25 +101,9 @@ def test_a_workspace_that_does_not_fit_on_the_disk_costs_its_task(tmp_path: Path
     (suite / "fixtures" / "large.bin").write_bytes(b"x" * MEGABYTE)
     tasks = {"a": "id: a\ninputs: {prompt: x, files: [large.bin]}\n", "b": task("b")}
     path = write_suite(suite, tasks, graders=GREETS)
-    # A limit on the size of files fails the same writes as a full disk.
-    code = (
-        "import resource, signal, sys; from waza_engine.cli import main;"
-        " signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
-        f" resource.setrlimit(resource.RLIMIT_FSIZE, ({MEGABYTE // 2}, {MEGABYTE // 2}));"
-        f" sys.argv = ['waza-engine', 'run', {os.fspath(path)!r}]; main()"
-    )
-    environment = {**os.environ, "TMPDIR": str(temporary)}
-    found = subprocess.run(
-        [sys.executable, "-B", "-c", code],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        env=environment,
-    )
+    found = run_on_a_full_disk(MEGABYTE // 2, path, TMPDIR=str(temporary))
     assert "Traceback" not in found.stderr
-    results = latest_results(suite)
-    assert results is not None
+    results = present(latest_results(suite))
     assert {each.id: each.status for each in results.tasks.values()} == {"a": "error", "b": "passed"}
     assert "cannot be copied into the workspace" in results.tasks["a"].error
     assert list(temporary.iterdir()) == []
@@ -134,9 +118,7 @@ def test_a_killed_engine_loses_no_finished_task_and_leaves_no_program(
     code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])  # {mark}"
     tasks = {"a": task("a", f"graders:\n{GREETS}"), "b": task("b", f"graders:\n{python_grader(code, 600)}")}
     suite = write_suite(tmp_path / "suite", tasks)
-    command = [sys.executable, "-m", "waza_engine", "run", str(suite), "--format", "jsonl"]
-    environment = {**os.environ, "TMPDIR": str(temporary)}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
+    with started(suite, temporary, "--format", "jsonl", stdout=subprocess.PIPE) as process:
         deadline = time.monotonic() + 60
         while len(marked_processes(mark)) < 2 and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -145,8 +127,7 @@ def test_a_killed_engine_loses_no_finished_task_and_leaves_no_program(
         until_kept(suite.parent, "a")
         process.kill()
     assert staying(left) == []
-    found = latest_results(suite.parent)
-    assert found is not None
+    found = present(latest_results(suite.parent))
     assert found.tasks["a"].graders["greets"].passed
     again = faulty_run(suite, "--task", "a", temporary=temporary)
     assert again.exit_code == 0
@@ -160,12 +141,8 @@ def test_runs_of_one_suite_at_the_same_time_keep_apart(tmp_path: Path, temporary
     code = "import os, time; time.sleep(0.3); print(os.environ['WAZA_WORKSPACE_DIR'])"
     tasks = {name: task(name, f"graders:\n{GREETS}{python_grader(code)}") for name in ("a", "b")}
     suite = write_suite(tmp_path / "suite", tasks)
-    environment = {**os.environ, "TMPDIR": str(temporary)}
-    command = [sys.executable, "-m", "waza_engine", "run", str(suite)]
-    processes = [
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
-        for _ in range(3)
-    ]
+    pipe = subprocess.PIPE
+    processes = [started(suite, temporary, stdout=pipe, stderr=pipe) for _ in range(3)]
     for process in processes:
         _, said = process.communicate(timeout=60)
         assert (process.returncode, said) == (0, b"")

@@ -16,7 +16,8 @@ from tests.conftest import StartModel
 from tests.engine.executors.agents import write_agent
 from tests.engine.faults.independent import command, left_after, wait_for, write_independent
 from tests.engine.faults.runs import faulty_run
-from tests.engine.suites import CONFIG, task, write_suite
+from tests.engine.faults.runs import started as engine_started
+from tests.engine.suites import CONFIG, openai_config, present, task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE
 
 pytestmark = pytest.mark.check
@@ -40,10 +41,8 @@ def suite_with(place: str, directory: Path, started: list[str], base_url: str) -
         config = CONFIG.replace("mock", "command, adapter: adapter.json")
         return write_suite(directory, {"a": task("a")}, config=config)
     server = json.dumps({"x": {"command": started[0], "args": started[1:]}})
-    config = CONFIG.replace("mock", f"openai, model: m, provider: {{base_url: '{base_url}'}}")
-    return write_suite(
-        directory, {"a": task("a")}, config=config.replace("}\n", f", mcp_servers: {server}}}\n")
-    )
+    config = openai_config(base_url, f"mcp_servers: {server}")
+    return write_suite(directory, {"a": task("a")}, config=config)
 
 
 def kill(victim: str, process: subprocess.Popen[bytes]) -> None:
@@ -58,20 +57,17 @@ def kill(victim: str, process: subprocess.Popen[bytes]) -> None:
 
 @linux
 @pytest.mark.parametrize("seed", range(8))
-def test_nothing_outlives_a_killed_engine(tmp_path: Path, scripted_model: StartModel, seed: int) -> None:
+def test_nothing_outlives_a_killed_engine(
+    tmp_path: Path, scripted_model: StartModel, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
     chance = random.Random(seed)
     place, victim = PLACES[seed % len(PLACES)], chance.choice(VICTIMS)
     mark, began = f"independent-{os.getpid()}-{seed}-{time.time_ns()}", tmp_path / "began"
     started = command(write_independent(tmp_path), mark, began)
     base_url = scripted_model("Hello").base_url
     suite = suite_with(place, tmp_path / "suite", started, base_url)
-    environment = {**os.environ, "TMPDIR": str(tmp_path), "OPENAI_API_KEY": "x"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "waza_engine", "run", str(suite), "--format", "jsonl"],
-        stdout=subprocess.DEVNULL,
-        env=environment,
-        start_new_session=True,
-    )
+    process = engine_started(suite, tmp_path, "--format", "jsonl", start_new_session=True)
     wait_for(began)
     time.sleep(chance.uniform(0, 0.5))
     kill(victim, process)
@@ -131,13 +127,8 @@ def test_the_command_ends_by_the_signal_that_ended_the_engine(tmp_path: Path, nu
         {"a": task("a")},
         graders='- {type: program, name: g, config: {command: sleep, args: ["60"]}}\n',
     )
-    with subprocess.Popen(
-        [sys.executable, "-m", "waza_engine", "run", str(suite), "--format", "jsonl"],
-        stdout=subprocess.PIPE,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-    ) as process:
-        assert process.stdout is not None
-        while b'"output"' not in process.stdout.readline():
+    with engine_started(suite, tmp_path, "--format", "jsonl", stdout=subprocess.PIPE) as process:
+        while b'"output"' not in present(process.stdout).readline():
             pass
         (guard,) = psutil.Process(process.pid).children()
         guard.children()[0].send_signal(number)

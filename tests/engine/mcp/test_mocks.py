@@ -6,7 +6,11 @@ import mcp_types
 import pytest
 from mcp import Client, StdioServerParameters
 
-from waza_engine.mcp.mocks import MockError, MockServer, load_mocks, read_mock, server_of
+from tests.conftest import StartModel
+from tests.engine.suites import only_trial, openai_config, replaced, run, write_suite
+from tests.scripted_model import call
+from waza_engine.mcp.mocks import MockError, MockServer, load_mocks, read_mock, server_of, steps_folder
+from waza_engine.mcp.servers import agent_servers
 from waza_engine.spec.eval_file import McpMock
 
 
@@ -153,3 +157,127 @@ def test_a_mock_that_is_written_and_read_is_the_same(tmp_path: Path) -> None:
     mock = mock_of(tmp_path, tools={"a": [{"match": {"x": [1, {"y": None}]}, "return": {"z": 1.5}}]})
     mock.write(tmp_path / "mock.json")
     assert read_mock(tmp_path / "mock.json") == mock
+
+
+STEPS = [{"error": "busy"}, {"return": {"ok": True}, "delay_ms": 1}]
+
+
+def mock(directory: Path) -> MockServer:
+    written = McpMock.model_validate({"name": "box", "tools": {"open": {"responses": [{"sequence": STEPS}]}}})
+    (made,), broken, warnings = load_mocks([written], directory)
+    assert (broken, warnings) == ([], [])
+    return made
+
+
+def test_each_call_takes_the_next_step_and_those_behind_the_last_fail(tmp_path: Path) -> None:
+    file = tmp_path / "mock.json"
+    mock(tmp_path).write(file)
+    taken = steps_folder(file, tmp_path)
+    with pytest.raises(MockError, match="busy"):
+        read_mock(file).answer("open", {}, taken)
+    assert read_mock(file).answer("open", {}, taken) == '{"ok":true}'
+    with pytest.raises(MockError, match="used up"):
+        read_mock(file).answer("open", {}, taken)
+
+
+def test_another_workspace_begins_with_the_first_step(tmp_path: Path) -> None:
+    file = tmp_path / "mock.json"
+    mock(tmp_path).write(file)
+    for name in ("a", "b"):
+        with pytest.raises(MockError, match="busy"):
+            read_mock(file).answer("open", {}, steps_folder(file, tmp_path / name))
+
+
+def test_the_steps_go_on_over_the_prompts_of_a_conversation(
+    tmp_path: Path, scripted_model: StartModel
+) -> None:
+    model = scripted_model(call("box-open"), "Busy.", call("box-open"), "Open.")
+    config = openai_config(model.base_url)
+    more = (
+        "mcp_mocks:\n- name: box\n  tools: {open: {responses: [{sequence: [{error: busy}, {return: 1}]}]}}\n"
+    )
+    tasks = {"a": "id: a\nname: A\ninputs: {prompt: Open it, follow_up_prompts: [Again]}\n"}
+    path = write_suite(tmp_path, tasks, config=config, more=more)
+    replaced(path, "skill: writer", 'scenario: box\nschemaVersion: "2.0"')
+    calls = only_trial(run(path)[0]).tool_calls or ()
+    assert [(made.success, made.result) for made in calls] == [
+        (False, {"content": "busy"}),
+        (True, {"content": "1"}),
+    ]
+
+
+def server(block: object, directory: Path, **variables: str) -> dict[str, Any]:
+    servers, warnings = agent_servers({"files": block}, directory, variables)
+    assert warnings == []
+    return servers["files"]
+
+
+def test_a_stdio_server_is_the_default(tmp_path: Path) -> None:
+    assert server({"command": "npx", "args": ["mcp-files", 3]}, tmp_path) == {
+        "type": "stdio",
+        "command": "npx",
+        "args": ["mcp-files", "3"],
+        "env": {},
+        "tools": ["*"],
+    }
+
+
+@pytest.mark.parametrize("kind", ["http", "sse"])
+def test_a_server_on_the_network_has_an_address_and_headers(tmp_path: Path, kind: str) -> None:
+    block = {
+        "type": kind,
+        "url": "https://mcp.example/${PLACE}",
+        "headers": {"Authorization": "Bearer ${KEY}"},
+    }
+    assert server(block, tmp_path, PLACE="x", KEY="secret") == {
+        "type": kind,
+        "url": "https://mcp.example/x",
+        "headers": {"Authorization": "Bearer secret"},
+        "tools": ["*"],
+    }
+
+
+def test_a_server_with_an_address_alone_is_http(tmp_path: Path) -> None:
+    assert server({"url": "http://127.0.0.1:9"}, tmp_path)["type"] == "http"
+
+
+def test_variables_come_from_the_environment_by_name(tmp_path: Path) -> None:
+    assert server({"command": "x", "env": ["TOKEN"]}, tmp_path, TOKEN="t")["env"] == {"TOKEN": "t"}
+    block = {"command": "x", "env": {"A": "${TOKEN}", "B": "${env:TOKEN}!", "C": "${GONE:-else}", "D": 1}}
+    assert server(block, tmp_path, TOKEN="t")["env"] == {"A": "t", "B": "t!", "C": "else", "D": "1"}
+
+
+def test_commands_and_directories_beside_the_suite_are_found_from_every_workspace(tmp_path: Path) -> None:
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "serve").touch()
+    found = server({"command": "./tools/serve", "working_directory": "tools", "timeout": 500}, tmp_path)
+    assert Path(found["command"]) == tmp_path / "tools" / "serve"
+    assert (Path(found["cwd"]), found["timeout"]) == (tmp_path / "tools", 500)
+    assert server({"command": "/usr/bin/serve"}, tmp_path)["command"] == "/usr/bin/serve"
+
+
+@pytest.mark.parametrize(
+    ("block", "reason"),
+    [
+        ("npx", "must be a block"),
+        ({}, "needs `command`"),
+        ({"type": "http"}, "needs `url`"),
+        ({"type": "websocket", "url": "x"}, "the type `websocket`; write one of `stdio`, `http`, `sse`"),
+        ({"command": "x", "args": "y"}, "`args` that is no list"),
+        ({"command": "x", "env": {"A": "${GONE}"}}, "the environment variable `GONE`, which is not set"),
+        ({"command": "x", "env": ["GONE"]}, "the environment variable `GONE`, which is not set"),
+        ({"command": "x", "timeout": "soon"}, "`timeout`"),
+    ],
+)
+def test_what_cannot_be_used_is_left_out_with_a_warning(tmp_path: Path, block: object, reason: str) -> None:
+    servers, warnings = agent_servers({"files": block, "other": {"command": "x"}}, tmp_path, {})
+    assert list(servers) == ["other"]
+    assert len(warnings) == 1
+    assert warnings[0].startswith("`mcp_servers.files`")
+    assert reason in warnings[0]
+
+
+def test_a_key_without_effect_is_told(tmp_path: Path) -> None:
+    servers, warnings = agent_servers({"files": {"command": "x", "arguments": []}}, tmp_path, {})
+    assert list(servers) == ["files"]
+    assert "`arguments` has no effect" in warnings[0]

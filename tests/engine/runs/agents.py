@@ -133,6 +133,16 @@ def _context(
         )
 
 
+def cancel_when(come: Callable[[], object], cancellation: RunCancellation) -> None:
+    """Cancel a run, in another thread, when something has come."""
+
+    def cancel() -> None:
+        come()
+        cancellation.request()
+
+    threading.Thread(target=cancel, daemon=True).start()
+
+
 def only(requests: Sequence[ExecutionRequest]) -> ExecutionRequest:
     """Return the one request there is."""
     assert len(requests) == 1

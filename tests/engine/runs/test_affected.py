@@ -1,15 +1,16 @@
-"""Only the tasks that a change in git affects: which those are, and what the record says of such a run."""
+"""The tasks that a change affects, in git or since their newest results, and what is told of them."""
 
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.command_line import engine
+from tests.command_line import engine, stderr_of, stdout_of
 from tests.engine.executors.talking import write_skill
 from tests.engine.runs.test_repositories import git
-from tests.engine.suites import CONFIG, GREETS, replaced, run, task, write_suite
+from tests.engine.suites import CONFIG, GREETS, present, replaced, run, task, write_prompts, write_suite
 from waza_engine.commands.methods import Methods
 from waza_engine.json_rpc import RpcError
 from waza_engine.results.conclusion import conclude
@@ -24,14 +25,10 @@ graders:
 - {type: program, name: checks, config: {command: python3, args: [check.py]}}
 - {type: json_schema, name: fits, config: {schema_file: shape.json}}
 """
+ALL = ["a", "b", "c", "d"]
 OWN = """\
 - {id: c, name: Task c, inputs: {prompt: Say hello}}
 - {id: d, name: Task d, inputs: {prompt: Say hello}}
-"""
-PROMPTS = """\
-skill: writer
-should_trigger_prompts: [{prompt: Write a text}]
-should_not_trigger_prompts: [{prompt: Count to ten}]
 """
 
 
@@ -77,15 +74,15 @@ CHANGES = {
     "a program that grades": ("check.py", "import words", "import words  # new", ["b"]),
     "a module beside that program": ("words.py", "one", "two", ["b"]),
     "a schema": ("shape.json", "{}", "{ }", ["b"]),
-    "a skill": ("../skills/writer/SKILL.md", "Do it well", "Do it", ["a", "b", "c", "d"]),
+    "a skill": ("../skills/writer/SKILL.md", "Do it well", "Do it", ALL),
     "a task in the eval file": (
         "eval.yaml",
         "Task d, inputs: {prompt: Say",
         "Task d, inputs: {prompt: Cry",
         ["d"],
     ),
-    "a grader of the suite": ("eval.yaml", "[hello]", "[Say]", ["a", "b", "c", "d"]),
-    "the number of trials": ("eval.yaml", "trials_per_task: 1", "trials_per_task: 2", ["a", "b", "c", "d"]),
+    "a grader of the suite": ("eval.yaml", "[hello]", "[Say]", ALL),
+    "the number of trials": ("eval.yaml", "trials_per_task: 1", "trials_per_task: 2", ALL),
     "the description": ("eval.yaml", "name: suite", "name: suite\ndescription: new", []),
     "an unrelated file": ("../README.md", "old", "new", []),
 }
@@ -119,7 +116,7 @@ def test_a_task_whose_file_was_deleted_is_run(suite: Path) -> None:
 
 def test_a_skill_that_was_deleted_affects_all_tasks(suite: Path) -> None:
     (suite.parent.parent / "skills/writer/SKILL.md").unlink()
-    assert ran(suite) == ["a", "b", "c", "d"]
+    assert ran(suite) == ALL
 
 
 def test_what_happened_on_another_branch_is_no_change_of_this_one(suite: Path) -> None:
@@ -138,7 +135,7 @@ def test_all_tasks_are_run_when_the_suite_could_not_be_read_then(suite: Path) ->
     suite.write_text("tasks: [\n")
     commit(suite)
     suite.write_text(text)
-    assert ran(suite) == ["a", "b", "c", "d"]
+    assert ran(suite) == ALL
 
 
 def test_all_tasks_are_run_when_git_ignores_the_suite(suite: Path) -> None:
@@ -146,7 +143,7 @@ def test_all_tasks_are_run_when_git_ignores_the_suite(suite: Path) -> None:
     (top / ".gitignore").write_text("evals/\n")
     git(top, "rm", "-rq", "--cached", "evals")
     commit(suite)
-    assert ran(suite) == ["a", "b", "c", "d"]
+    assert ran(suite) == ALL
 
 
 def test_a_skill_in_the_folder_of_its_suite_is_not_changed_by_a_task(suite: Path) -> None:
@@ -190,8 +187,7 @@ def test_a_task_with_a_branch_of_a_repository_is_always_run(suite: Path) -> None
 
 
 def test_trigger_prompts_are_tried_when_a_change_affects_them(suite: Path) -> None:
-    file = suite.parent / "trigger_tests.yaml"
-    file.write_text(PROMPTS)
+    file = write_prompts(suite.parent, "Write a text", should_not=["Count to ten"])
     commit(suite)
     replaced(suite.parent / "tasks/a.yaml", "Say hello", "Say more")
     report, _ = run(suite, changed_since="HEAD")
@@ -206,16 +202,14 @@ def test_trigger_prompts_are_tried_when_a_change_affects_them(suite: Path) -> No
 def test_the_record_and_reports_say_that_it_was_a_part(suite: Path) -> None:
     replaced(suite.parent / "tasks/a.yaml", "Say hello", "Say hello again")
     head = git(suite.parent, "rev-parse", "HEAD")
-    done = engine("run", suite, "--changed-since", "HEAD", "-o", suite.parent / "out.json")
-    assert done.returncode == 0
+    done = stdout_of("run", suite, "--changed-since", "HEAD", "-o", suite.parent / "out.json")
     words = "only what changed since HEAD was run: it affects 1 of 4 tasks"
-    assert words in done.stdout
+    assert words in done
     (results,) = (suite.parent / ".waza/results").glob("*.json")
     settings = json.loads(results.read_text())["metadata"]["engine"]["settings"]
     assert settings["changed_since"] == "HEAD"
     assert settings["affected"] == {"commit": head, "tasks": 1, "of": 4}
-    found = head_of(results)
-    assert found is not None
+    found = present(head_of(results))
     assert not found.is_whole
     for kind in ("text", "markdown", "junit"):
         assert words in engine("report", results, "--format", kind).stdout
@@ -233,9 +227,7 @@ def test_nothing_affected_is_said_and_leaves_no_results(suite: Path) -> None:
 
 
 def test_an_unknown_commit_is_one_clear_error(suite: Path) -> None:
-    done = engine("run", suite, "--changed-since", "nowhere")
-    assert done.returncode == 2
-    assert done.stderr.strip() == (
+    assert stderr_of("run", suite, "--changed-since", "nowhere").strip() == (
         f"`--changed-since`: git knows no commit `nowhere` in {suite.parent.parent}."
     )
     for odd in ("--all", "HEAD:eval.yaml"):
@@ -276,3 +268,112 @@ def test_an_editor_asks_for_the_same(suite: Path) -> None:
     commit(suite)
     with pytest.raises(RpcError, match="Nothing to run"):
         methods["eval.run"]({"path": str(suite), "changed_since": "HEAD"})()
+
+
+@pytest.fixture
+def ran_before(suite: Path) -> Path:
+    run(suite)
+    return suite
+
+
+def affected(suite: Path, **options: Any) -> list[str]:
+    answer = Methods(lambda _: None).table["run.affected"]({"path": str(suite), **options})()
+    assert answer["of"] == len(list((suite.parent / "tasks").iterdir())) + 2
+    return answer["tasks"]
+
+
+OUTDATED = {
+    "nothing": ("tasks/a.yaml", "id: a", "id: a", []),
+    "a prompt": ("tasks/a.yaml", "Say hello", "Say hello now", ["a"]),
+    "a program that grades": ("check.py", "import words", "import words  # new", ["b"]),
+    "a skill": ("../skills/writer/SKILL.md", "Do it well", "Do it", ALL),
+    "a task in the eval file": (
+        "eval.yaml",
+        "Task c, inputs: {prompt: Say",
+        "Task c, inputs: {prompt: Cry",
+        ["c"],
+    ),
+    "a grader of the suite": ("eval.yaml", "[hello]", "[Say]", ALL),
+    "the executor": ("eval.yaml", "executor: mock", "executor: replay", ALL),
+    "the description": ("eval.yaml", "name: suite", "name: suite\ndescription: new", []),
+}
+
+
+@pytest.mark.parametrize("what", OUTDATED)
+def test_the_tasks_that_changed_since_their_results_are_told(ran_before: Path, what: str) -> None:
+    file, old, new, expected = OUTDATED[what]
+    replaced(ran_before.parent / file, old, new)
+    assert affected(ran_before) == expected
+
+
+def test_a_task_without_results_is_among_them(ran_before: Path) -> None:
+    (ran_before.parent / "tasks/new.yaml").write_text(task("new"))
+    assert affected(ran_before) == ["new"]
+
+
+def test_files_that_came_and_went_count(ran_before: Path) -> None:
+    (ran_before.parent.parent / "skills/writer/more.md").write_text("more")
+    assert affected(ran_before) == ALL
+    (ran_before.parent.parent / "skills/writer/more.md").unlink()
+    (ran_before.parent / "words.py").unlink()
+    assert affected(ran_before) == ["b"]
+
+
+def test_each_task_is_compared_with_its_own_newest_run(ran_before: Path) -> None:
+    replaced(ran_before.parent.parent / "skills/writer/SKILL.md", "Do it well", "Do it")
+    run(ran_before, tasks=("b",))
+    assert affected(ran_before) == ["a", "c", "d"]
+    run(ran_before, tasks=("a", "c", "d"))
+    assert affected(ran_before) == []
+    replaced(ran_before.parent / "tasks/b.yaml", "Say hello", "Say more")
+    assert affected(ran_before) == ["b"]
+
+
+def test_one_grader_that_was_run_alone_is_no_result_of_a_task(ran_before: Path) -> None:
+    replaced(ran_before, GREETS, GREETS + GREETS.replace("name: greets", "name: greets_again"))
+    run(ran_before)
+    assert affected(ran_before) == []
+    replaced(ran_before.parent / "tasks/a.yaml", "Say hello", "Say hello now")
+    run(ran_before, tasks=("a",), graders=("greets",))
+    assert affected(ran_before) == ["a"]
+
+
+def test_the_options_of_the_run_count(ran_before: Path) -> None:
+    assert affected(ran_before, executor="mock") == []
+    assert affected(ran_before, model="another") == [], "the executor asks no model"
+    assert affected(ran_before, executor="openai", model="another") == ALL
+
+
+def test_a_credential_in_a_suite_file_is_no_change(ran_before: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "very-secret-value-123")
+    replaced(
+        ran_before, "Task c, inputs: {prompt: Say hello", "Task c, inputs: {prompt: 'very-secret-value-123'"
+    )
+    run(ran_before)
+    replaced(ran_before, "name: suite", "name: suite\ndescription: new")
+    assert affected(ran_before) == []
+    replaced(ran_before, "very-secret-value-123", "another")
+    assert affected(ran_before) == ["c"]
+
+
+def test_a_suite_that_was_never_run_is_affected_as_a_whole(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a"), "b": task("b")})
+    answer = Methods(lambda _: None).table["run.affected"]({"path": str(path)})()
+    assert answer == {"tasks": ["a", "b"], "of": 2}
+
+
+WAITS = "graders:\n- {type: human, name: reads, config: {criteria: [Is it kind]}}\n"
+
+
+def test_what_nothing_judges_and_what_waits_for_a_person_was_run_all_the_same(tmp_path: Path) -> None:
+    path = write_suite(
+        tmp_path,
+        {"a": task("a"), "b": task("b", WAITS), "c": task("c", JUDGED.partition("- {type: json")[0])},
+    )
+    (tmp_path / "check.py").write_text("")
+    run(path)
+    ask = Methods(lambda _: None).table["run.affected"]
+    assert ask({"path": str(path)})()["tasks"] == []
+    for name in "ab":
+        replaced(tmp_path / f"tasks/{name}.yaml", "Say hello", "Say hello now")
+    assert ask({"path": str(path)})()["tasks"] == ["a", "b"]

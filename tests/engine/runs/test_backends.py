@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.suites import GREETS, only_task, task, write_suite
+from tests.engine.suites import GREETS, only_task, present, task, write_prompts, write_suite
 from waza_engine.results.record import ArrivedAnswer, TrialOutcome, TriggerOutcome
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite_on_disk import load_suite
@@ -68,8 +68,7 @@ def test_inline_tasks_are_told_apart_by_their_place(tmp_path: Path) -> None:
         ("eval.yaml", 2),
     ]
     alone = {each.place: each for each in load_suite(path, only="eval.yaml").tasks}
-    assert alone[2].task is not None
-    assert alone[2].task.inputs.prompt == "two"
+    assert present(alone[2].task).inputs.prompt == "two"
 
 
 @pytest.mark.parametrize("file", ["eval.yaml", "tasks/a.yaml"])
@@ -206,9 +205,7 @@ def test_a_run_ends_when_hooks_of_tasks_cannot_run_any_more(tmp_path: Path) -> N
 
 def test_a_run_ends_when_trigger_prompts_cannot_be_tried_any_more(tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
-    (tmp_path / "trigger_tests.yaml").write_text(
-        "skill: writer\nshould_trigger_prompts: [{prompt: first}, {prompt: second}]\n", "utf-8"
-    )
+    write_prompts(tmp_path, "first", "second")
     outcome = run_on(Breaking, path).outcome
     assert (outcome.status, outcome.message) == ("error", "the cluster is gone")
     assert [found.prompt for found in outcome.triggers] == ["first"]

@@ -8,23 +8,27 @@ import pytest
 
 from tests.conftest import StartModel
 from tests.engine.executors.talking import write_skill
-from tests.engine.suites import CONFIG, run, task, write_suite
-from tests.scripted_model import ModelRequest, Reply, Status, call
+from tests.engine.suites import CONFIG, config_with, openai_config, present, run, task, write_suite
+from tests.scripted_model import ModelRequest, Reply, ScriptedModel, Status, call
 from waza_engine.results.codec.run_documents import run_document, run_of
 from waza_engine.results.codec.summary_blocks import task_document, task_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.reports.descriptions import describe_impact
 from waza_engine.results.reports.markdown_report import markdown_report
+from waza_engine.runs.run import RunReport
 from waza_engine.scoring.impact import skill_impact
 
 SAYS = "- {type: text, name: says, config: {contains: [fine]}}\n"
 
 
-def config(base_url: str, more: str = "") -> str:
-    return (
-        "config: {trials_per_task: 1, timeout_seconds: 20, executor: openai, model: small, "
-        f"provider: {{base_url: '{base_url}'}}, skill_directories: [skills], {more}}}\n"
-    )
+def config(base_url: str) -> str:
+    return openai_config(base_url, "skill_directories: [skills]")
+
+
+def compared(folder: Path, model: ScriptedModel, below: str = "", graders: str = SAYS) -> RunReport:
+    """Run a task with skills and without."""
+    path = write_suite(folder, {"a": task("a", below)}, graders=graders, config=config(model.base_url))
+    return run(path, baseline=True)[0]
 
 
 def knows_the_skill(request: ModelRequest) -> bool:
@@ -50,11 +54,9 @@ def test_every_task_runs_with_skills_and_without_and_the_difference_is_told(
     outcome = report.outcome
     assert [knows_the_skill(request) for request in model.requests] == [True, True, False, False]
     assert outcome.status == "completed"
-    impact = outcome.tasks[0].impact
-    assert impact is not None
+    impact = present(outcome.tasks[0].impact)
     assert (impact.delta, impact.percent_change) == (1.0, 10_000.0)
-    assert outcome.baseline is not None
-    assert [found.status for found in outcome.baseline.tasks] == ["failed", "failed"]
+    assert [found.status for found in present(outcome.baseline).tasks] == ["failed", "failed"]
     assert [event.baseline for event in events if event.kind == "started" and event.trial] == [
         None,
         None,
@@ -67,8 +69,7 @@ def test_every_task_runs_with_skills_and_without_and_the_difference_is_told(
         3,
         4,
     ]
-    assert report.results_file is not None
-    document = json.loads(report.results_file.read_text("utf-8"))
+    document = json.loads(present(report.results_file).read_text("utf-8"))
     assert document["is_baseline"] is True
     assert document["baseline_outcome"]["summary"]["success_rate"] == 0.0
     assert document["tasks"][0]["skill_impact"]["pass_rate_with_skills"] == 1.0
@@ -87,8 +88,7 @@ def test_skills_that_change_nothing_fail_unless_there_is_nothing_to_improve(
     scripted_model: StartModel, tmp_path: Path, with_skills: str, without: str, status: str
 ) -> None:
     model = scripted_model(lambda request: with_skills if knows_the_skill(request) else without)
-    path = write_suite(tmp_path, {"a": task("a")}, graders=SAYS, config=config(model.base_url))
-    report, _ = run(path, baseline=True)
+    report = compared(tmp_path, model)
     assert report.outcome.status == status
 
 
@@ -96,9 +96,7 @@ def test_skills_that_change_nothing_fail_unless_there_is_nothing_to_improve(
 def test_the_skills_of_single_tasks_are_left_out_too(scripted_model: StartModel, tmp_path: Path) -> None:
     write_skill(tmp_path / "more", "helper", "Helps.")
     model = scripted_model(lambda _: "fine")
-    own = task("a", "skill_directories: [more]\n")
-    path = write_suite(tmp_path, {"a": own}, graders=SAYS, config=config(model.base_url))
-    run(path, baseline=True)
+    compared(tmp_path, model, below="skill_directories: [more]\n")
     first, second = model.requests
     assert "helper" in first.system + str(first.body)
     assert "helper" not in second.system + str(second.body)
@@ -124,18 +122,15 @@ def test_a_judge_that_compares_is_given_the_answer_of_the_baseline(
 
     model = scripted_model(answer)
     compares = "- {type: prompt, name: better, config: {prompt: Which is better?, mode: pairwise}}\n"
-    path = write_suite(tmp_path, {"a": task("a")}, graders=compares, config=config(model.base_url))
-    report, _ = run(path, baseline=True)
+    report = compared(tmp_path, model, graders=compares)
     assert not knows_the_skill(model.requests[0])
     verdict = (report.outcome.tasks[0].trials[0].validations or {})["better"]
     assert (verdict.score, verdict.passed, verdict.status) == (1.0, True, "graded")
-    impact = report.outcome.tasks[0].impact
-    assert impact is not None
+    impact = present(report.outcome.tasks[0].impact)
     assert impact.pairwise is not None
     assert (impact.pairwise.winner, impact.pairwise.wins) == ("skill", 1)
-    assert report.outcome.baseline is not None
     # Without the comparison nothing is left to grade, which is neither success nor failure of the baseline.
-    assert report.outcome.baseline.tasks[0].status == "skipped"
+    assert present(report.outcome.baseline).tasks[0].status == "skipped"
     assert report.outcome.status == "completed"
     assert (impact.pass_rate_baseline, impact.delta, impact.percent_change) == (None, None, None)
     document = run_document(report.outcome)
@@ -171,8 +166,7 @@ def test_a_share_is_no_whole_one_where_a_single_task_is_lacking() -> None:
     tasks = [{"test_id": f"t{n}", "status": "passed" if n else "failed"} for n in range(300)]
     without = [{**task, "status": "passed"} for task in tasks]
     found = conclude(run_of({"tasks": tasks, "baseline_outcome": {"tasks": without}}))
-    assert found.baseline is not None
-    assert found.baseline.words.startswith("99 % of the tasks pass with skills, 100 % without")
+    assert present(found.baseline).words.startswith("99 % of the tasks pass with skills, 100 % without")
 
 
 @pytest.mark.usefixtures("skills")
@@ -183,10 +177,8 @@ def test_a_task_that_broke_in_one_of_the_runs_has_no_impact(
         return "fine" if knows_the_skill(request) else Status(400, "down")
 
     model = scripted_model(answer)
-    path = write_suite(tmp_path, {"a": task("a")}, graders=SAYS, config=config(model.base_url))
-    report, _ = run(path, baseline=True)
-    assert report.outcome.baseline is not None
-    assert [found.status for found in report.outcome.baseline.tasks] == ["error"]
+    report = compared(tmp_path, model)
+    assert [found.status for found in present(report.outcome.baseline).tasks] == ["error"]
     assert report.outcome.tasks[0].impact is None
 
 
@@ -201,8 +193,8 @@ def test_a_suite_without_skills_runs_once_and_says_so(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("skills")
 def test_a_task_that_did_not_run_both_times_has_no_impact(tmp_path: Path) -> None:
     fails = task("a", "graders:\n- {type: text, name: no, config: {contains: [nope]}}\n")
-    mock = "config: {trials_per_task: 1, timeout_seconds: 20, executor: mock, skill_directories: [skills], "
-    path = write_suite(tmp_path, {"a": fails, "b": task("b")}, config=mock + "fail_fast: true}\n")
+    mock = config_with("skill_directories: [skills], fail_fast: true")
+    path = write_suite(tmp_path, {"a": fails, "b": task("b")}, config=mock)
     report, _ = run(path, baseline=True)
     first, second = report.outcome.tasks
     assert first.impact is not None

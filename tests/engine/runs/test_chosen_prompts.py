@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import engine
-from tests.engine.suites import CONFIG, run, task, write_suite
+from tests.engine.suites import CONFIG, present, recorded, run, task, write_prompts, write_suite
 from waza_engine.commands.result_arguments import record_of
 from waza_engine.results.reading.formats import head_of
 from waza_engine.results.reading.newest_scores import latest_results
@@ -14,21 +14,13 @@ from waza_engine.runs.choosing import choose_tasks, estimate_run
 from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.settings.table import RunSettings
 
-TESTS = """\
-skill: writer
-should_trigger_prompts:
-- {prompt: Write a text}
-- {prompt: "Write [more]"}
-should_not_trigger_prompts:
-- {prompt: Add two numbers}
-"""
 METRIC = "metrics: [{name: trigger_accuracy, threshold: 0.9}]\n"
 
 
 @pytest.fixture
 def suite(tmp_path: Path) -> Path:
     path = write_suite(tmp_path, {"a": task("a")}, config=CONFIG, more=METRIC)
-    (tmp_path / "trigger_tests.yaml").write_text(TESTS)
+    write_prompts(tmp_path, "Write a text", "Write [more]", should_not=["Add two numbers"])
     return path
 
 
@@ -68,8 +60,7 @@ def test_a_part_has_no_figures_of_the_suite_and_says_so(suite: Path) -> None:
     assert report.outcome.trigger_metrics is None
     assert not report.outcome.metrics
     assert report.results_file is not None
-    head = head_of(report.results_file)
-    assert head is not None
+    head = present(head_of(report.results_file))
     assert not head.is_whole
     told = engine("report", report.results_file).stdout
     assert "triggers: 1 of 1 prompt right" in told
@@ -84,13 +75,12 @@ def test_a_part_has_no_figures_of_the_suite_and_says_so(suite: Path) -> None:
 
 
 def test_a_part_that_was_interrupted_has_no_figures_at_all(suite: Path) -> None:
-    report, _ = run(suite, prompts=("*",))
-    assert report.results_file is not None
-    document = json.loads(report.results_file.read_text("utf-8"))
+    record = recorded(suite, prompts=("*",))
+    document = json.loads(record.read_text("utf-8"))
     document["metadata"]["engine"]["status"] = "canceled"
     document["trigger_results"] = [{**document["trigger_results"][0], "did_trigger": False}]
-    report.results_file.write_text(json.dumps(document), "utf-8")
-    told = engine("report", report.results_file).stdout
+    record.write_text(json.dumps(document), "utf-8")
+    told = engine("report", record).stdout
     assert "the run ended after 1 trigger prompt, 1 of them answered wrongly: there is no verdict" in told
     assert "interrupted: no task was run" in told
     assert "F1" not in told
@@ -111,34 +101,30 @@ def test_the_command_ends_as_the_prompt_does(suite: Path, tmp_path: Path) -> Non
 
 def test_the_others_keep_the_word_of_their_own_run(suite: Path) -> None:
     run(suite)
-    before = latest_results(suite.parent)
-    assert before is not None
+    before = present(latest_results(suite.parent))
     run(suite, prompts=("Add two numbers",))
-    after = latest_results(suite.parent)
-    assert after is not None
+    after = present(latest_results(suite.parent))
     then = {found.prompt: found.timestamp for found in before.prompts}
     now = {found.prompt: found.timestamp for found in after.prompts}
     assert now.keys() == then.keys()
     assert now["Add two numbers"] > then["Add two numbers"]
     assert now["Write a text"] == then["Write a text"]
-    assert after.whole is not None
-    assert after.whole.path == before.path
+    assert present(after.whole).path == before.path
 
 
 def test_what_the_newest_whole_run_did_not_try_is_forgotten(suite: Path) -> None:
     run(suite, prompts=("Write*",))
-    (suite.parent / "trigger_tests.yaml").write_text(TESTS.replace("- {prompt: Write a text}\n", ""))
+    write_prompts(suite.parent, "Write [more]", should_not=["Add two numbers"])
     run(suite)
-    found = latest_results(suite.parent)
-    assert found is not None
+    found = present(latest_results(suite.parent))
     assert sorted(one.prompt for one in found.prompts) == ["Add two numbers", "Write [more]"]
 
 
 def test_what_grades_again_takes_the_newest_run_with_tasks(suite: Path) -> None:
-    report, _ = run(suite)
+    record = recorded(suite)
     run(suite, prompts=("Write*",))
-    assert record_of(suite.parent) == report.results_file
-    assert record_of(suite.parent, of_prompts=True) != report.results_file
+    assert record_of(suite.parent) == record
+    assert record_of(suite.parent, of_prompts=True) != record
 
 
 def test_an_estimate_is_of_the_chosen_prompts(suite: Path) -> None:

@@ -8,14 +8,22 @@ import pytest
 
 from tests.conftest import StartModel
 from tests.engine.executors.agents import write_agent
-from tests.engine.suites import only_trial, run, task, verdicts, write_suite
+from tests.engine.suites import (
+    COMMAND_CONFIG,
+    only_trial,
+    openai_config,
+    present,
+    run,
+    task,
+    verdicts,
+    write_suite,
+)
 from tests.scripted_model import call
 from waza_engine.runs.run import RunReport
 from waza_engine.vocabulary import CommandInvocation
 
 pytestmark = pytest.mark.check
 
-CONFIG = "config: {{trials_per_task: 1, timeout_seconds: 20, executor: command, adapter: adapter.json}}\n"
 # It runs its prompt as a shell command and tells how that came out.
 AGENT = """\
 import subprocess, sys
@@ -35,7 +43,7 @@ def agent_suite(directory: Path, more: str, prompt: str, below: str = "") -> Pat
     text = {"prompt": {"stdin": True}, "x-waza": {"output_mode": "text"}}
     write_agent(directory, AGENT, result=None, output=None, **text)
     written = {"a": task("a", below, prompt=json.dumps(prompt))}
-    return write_suite(directory, written, config=CONFIG.format(), more=more)
+    return write_suite(directory, written, config=COMMAND_CONFIG, more=more)
 
 
 def answer(directory: Path, more: str, prompt: str, below: str = "") -> str:
@@ -146,10 +154,7 @@ command_mocks:
 
 def test_a_model_with_workspace_tools_meets_the_mocks(tmp_path: Path, scripted_model: StartModel) -> None:
     model = scripted_model(call("bash", command="az status"), "It is ready.")
-    settings = (
-        f"executor: openai, model: m, workspace_tools: [run], provider: {{base_url: '{model.base_url}'}}"
-    )
-    config = f"config: {{trials_per_task: 1, timeout_seconds: 20, {settings}}}\n"
+    config = openai_config(model.base_url, "workspace_tools: [run]")
     report, _ = run(write_suite(tmp_path, {"a": task("a")}, config=config, more=MOCK))
     (used,) = list(only_trial(report).tool_calls or ())
     assert "ready" in str(used.result)
@@ -164,5 +169,4 @@ def test_an_executor_without_programs_runs_the_suite_and_says_so(tmp_path: Path)
 
 
 def written_run(report: RunReport) -> dict[str, Any]:
-    assert report.results_file is not None
-    return json.loads(report.results_file.read_text("utf-8"))["tasks"][0]["runs"][0]
+    return json.loads(present(report.results_file).read_text("utf-8"))["tasks"][0]["runs"][0]

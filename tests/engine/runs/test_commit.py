@@ -10,7 +10,7 @@ import pytest
 from tests.command_line import engine
 from tests.engine.executors.talking import write_skill
 from tests.engine.runs.test_repositories import git
-from tests.engine.suites import CONFIG, GREETS, run, task, write_suite
+from tests.engine.suites import CONFIG, GREETS, present, run, task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE
 from waza_engine.processes import git as asked
 from waza_engine.results.codec.run_documents import commit_document, header_of
@@ -53,8 +53,7 @@ def head(suite: Path) -> str:
 
 def recorded(suite: Path) -> RunHeader:
     """Run a suite; return the header that its result file has."""
-    record = run(suite)[0].results_file
-    assert record is not None
+    record = present(run(suite)[0].results_file)
     return header_of(json.loads(record.read_text("utf-8")))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.command_line import engine
-from tests.engine.suites import GREETS, run, task, write_suite
+from tests.engine.suites import GREETS, recorded, run, task, write_suite
 
 
 def lines_of(directory: Path) -> list[dict[str, Any]]:
@@ -25,7 +25,7 @@ def test_the_session_log_tells_the_run_line_by_line(tmp_path: Path) -> None:
         "c": "id: [",
     }
     path = write_suite(tmp_path, tasks, graders=GREETS)
-    report, _ = run(path, session_log=True)
+    record = recorded(path, session_log=True)
     lines = lines_of(tmp_path / ".waza" / "sessions")
     assert [line["type"] for line in lines] == [
         "session_start",
@@ -61,7 +61,7 @@ def test_the_session_log_tells_the_run_line_by_line(tmp_path: Path) -> None:
         "errors": 1,
         "skipped": 0,
         "status": "failed",
-        "results_file": str(report.results_file),
+        "results_file": str(record),
         "duration_ms": 0,
     }
 
@@ -95,11 +95,10 @@ def test_the_log_ends_with_what_stopped_the_run(tmp_path: Path) -> None:
 def test_another_directory_of_results_gets_a_copy(tmp_path: Path) -> None:
     (tmp_path / ".waza.yaml").write_text("paths: {results: out}\n", "utf-8")
     path = write_suite(tmp_path / "evals" / "writer", {"a": task("a")})
-    report, _ = run(path, model="vendor/small")
+    record = recorded(path, model="vendor/small")
     (copy,) = (tmp_path / "out").glob("*/*.json")
     assert copy.name == "vendor-small.json"
-    assert report.results_file is not None
-    assert copy.read_bytes() == report.results_file.read_bytes()
+    assert copy.read_bytes() == record.read_bytes()
 
 
 @pytest.mark.parametrize("written", ["results", "results/", "''"])

@@ -4,12 +4,12 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.engine.suites import run, write_suite
+from tests.engine.executors.agents import write_agent
+from tests.engine.suites import COMMAND_CONFIG, run, write_suite
 from waza_engine.results.record import TrialOutcome
 from waza_engine.spec.loading import load_task_file
 from waza_engine.spec.problems import SuiteFileError
@@ -34,35 +34,23 @@ print(json.dumps({
     "outcome": {"filesCreated": created, "filesModified": modified},
 }))
 """
-ADAPTER = {
-    "version": 1,
-    "name": "writer",
-    "command": [sys.executable, "agent.py"],
-    "sessionMode": "iterative",
-    "prompt": {},
-    "output": {"flag": "", "value": ""},
-    "outputEvents": [],
-    "result": {"matchPath": "$.type", "matchValue": "result", "contentPath": "$.text"},
-    "x-waza": {"output_mode": "text", "skills_directory": ".agent/skills"},
-}
 AGENT = """\
-import pathlib, sys
+import pathlib
 for name in sys.argv[-1].rpartition("WRITE ")[2].split():
     pathlib.Path(name).write_text("changed")
 print("done")
 """
-CONFIG = "config: {trials_per_task: 1, timeout_seconds: 20, executor: command, adapter: agent.json}\n"
 GRADER = "- {type: inline, name: by_git, config: {grader: by_git.py}}\n"
 
 
 def outcome(folder: Path, writes: str, more: str = "git: true", files: str = "app.ts") -> TrialOutcome:
     inputs = f"prompt: WRITE {writes}, files: [{{path: {files}, content: old}}], {more}"
     task = f"id: a\nname: a\nhint: app\ninputs: {{{inputs}}}\n"
-    path = write_suite(folder, {"a": task}, graders=GRADER, config=CONFIG)
-    for name, text in (("by_git.py", BY_GIT), ("agent.py", AGENT), ("agent.json", json.dumps(ADAPTER))):
-        (folder / name).write_text(text, "utf-8")
-    skill = folder / "SKILL.md"
-    skill.write_text("---\nname: writer\ndescription: Writes.\n---\n\n# Write\n", "utf-8")
+    path = write_suite(folder, {"a": task}, graders=GRADER, config=COMMAND_CONFIG)
+    (folder / "by_git.py").write_text(BY_GIT, "utf-8")
+    extension = {"output_mode": "text", "skills_directory": ".agent/skills"}
+    write_agent(folder, AGENT, sessionMode="iterative", prompt={}, **{"x-waza": extension})
+    (folder / "SKILL.md").write_text("---\nname: writer\ndescription: Writes.\n---\n\n# Write\n", "utf-8")
     report, _ = run(path)
     (trial,) = report.outcome.tasks[0].trials
     return trial
@@ -118,9 +106,7 @@ def test_the_configuration_of_the_user_starts_no_program_of_the_suite(
         "id: a\nname: a\ninputs:\n  prompt: x\n  git: true\n"
         f"  files: [{{path: app.ts, content: old}}, {{path: a.log, content: old}}, {more}]\n"
     )
-    path = write_suite(
-        tmp_path / "s", {"a": task}, config=CONFIG.replace("command, adapter: agent.json", "mock")
-    )
+    path = write_suite(tmp_path / "s", {"a": task})
     report, _ = run(path, keep_workspace=True)
     (trial,) = report.outcome.tasks[0].trials
     assert not trial.error

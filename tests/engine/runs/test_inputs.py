@@ -6,16 +6,14 @@ from pathlib import Path
 import pytest
 
 from tests.engine.executors.talking import write_skill
-from tests.engine.suites import CONFIG, GREETS, run, task, write_suite
+from tests.engine.suites import CONFIG, GREETS, present, run, task, write_suite
 from waza_engine.results.inputs import RunInputs, inputs_of
 from waza_engine.results.reading.newest_scores import latest_results
 
 
 def recorded(suite: Path) -> RunInputs:
-    found = latest_results(suite)
-    assert found is not None
-    assert found.origin is not None
-    return inputs_of(found.path, found.origin.inputs)
+    found = present(latest_results(suite))
+    return inputs_of(found.path, present(found.origin).inputs)
 
 
 def test_the_record_has_digests_of_all_that_decided_the_run(tmp_path: Path) -> None:

@@ -3,14 +3,26 @@
 import json
 import tempfile
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.conftest import StartModel
-from tests.engine.runs.agents import Agent, tried
-from tests.engine.suites import CONFIG, only_task, run, task, write_suite
+from tests.engine.executors.talking import write_skill
+from tests.engine.runs.agents import Agent, cancel_when, scripted, tried
+from tests.engine.suites import (
+    CONFIG,
+    config_with,
+    only_task,
+    openai_config,
+    present,
+    run,
+    task,
+    write_prompts,
+    write_suite,
+)
 from tests.patience import ON_A_BUSY_MACHINE
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, ScriptedModel, Tokens, call
 from waza_engine.executors.executor import ExecutionRequest, ExecutionResponse, ExecutorError
@@ -20,6 +32,7 @@ from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings
+from waza_engine.runs.trials import attempts
 from waza_engine.runs.trials.trial import InterruptedTrialError
 from waza_engine.vocabulary import Usage
 
@@ -29,10 +42,7 @@ FOLLOW_UP = "id: a\ninputs: {prompt: one, follow_up_prompts: [two]}\n"
 
 
 def config(model: ScriptedModel, more: str = "") -> str:
-    return (
-        "config: {trials_per_task: 1, timeout_seconds: 20, executor: openai, model: gpt-4o, "
-        f"provider: {{base_url: '{model.base_url}'}}, {more}}}\n"
-    )
+    return openai_config(model.base_url, more, "gpt-4o")
 
 
 def cancelled_at(
@@ -63,10 +73,8 @@ def test_the_turns_before_a_cancelled_one_are_kept(scripted_model: StartModel, t
     (found,) = cancelled_at(2, model, path).tasks
     (trial,) = found.trials
     assert (found.status, trial.status, trial.output) == ("skipped", "skipped", "fine")
-    assert trial.usage is not None
-    assert trial.usage.input_tokens == 90
-    assert trial.cost is not None
-    assert trial.cost.usd > 0
+    assert present(trial.usage).input_tokens == 90
+    assert present(trial.cost).usd > 0
 
 
 def test_a_task_that_is_cancelled_behind_a_trial_that_passed_is_told_as_cut_short(
@@ -104,14 +112,13 @@ def test_a_run_that_is_cancelled_in_the_pause_keeps_the_attempt_before_it(tmp_pa
         answered.set()
         raise ExecutorError("too many requests", transient=True)
 
-    def cancel() -> None:
-        answered.wait(60)
-        cancellation.request()
-
-    threading.Thread(target=cancel, daemon=True).start()
-    path = write_suite(tmp_path, {"a": FOLLOW_UP}, config=CONFIG.replace("}", ", max_attempts: 9}"))
+    # The pause begins after the answer, and lasts for half a second or more.
+    cancel_when(lambda: (answered.wait(60), time.sleep(0.2)), cancellation)
+    path = write_suite(tmp_path, {"a": FOLLOW_UP}, config=config_with("max_attempts: 9"))
+    started = time.monotonic()
     with pytest.raises(InterruptedTrialError) as raised:
         tried(path, Agent(answer), cancellation)
+    assert time.monotonic() - started < 2 + ON_A_BUSY_MACHINE, "it waits for no further attempt"
     outcome = raised.value.outcome
     assert (outcome.output, outcome.usage) == ("half an answer", Usage(input_tokens=7))
 
@@ -125,16 +132,10 @@ def test_the_trigger_prompts_before_the_end_of_a_cancelled_run_are_kept(
 
     (tmp_path / ".git").mkdir()
     model = scripted_model(answer)
-    skill = tmp_path / "skills" / "writer" / "SKILL.md"
-    skill.parent.mkdir(parents=True)
-    skill.write_text("---\nname: writer\ndescription: Writes.\n---\n")
-    settings = config(model, "workers: 1, skill_directories: [skills]")
-    path = write_suite(
-        tmp_path / "evals", {"a": task("a")}, config=settings.replace("[skills]", "[../skills]")
-    )
-    (path.parent / "trigger_tests.yaml").write_text(
-        "skill: writer\nshould_trigger_prompts: [{prompt: quick}, {prompt: slow}, {prompt: never}]\n"
-    )
+    write_skill(tmp_path / "skills", "writer")
+    settings = config(model, "workers: 1, skill_directories: [../skills]")
+    path = write_suite(tmp_path / "evals", {"a": task("a")}, config=settings)
+    write_prompts(path.parent, "quick", "slow", "never")
     outcome = cancelled_at(3, model, path)
     assert [(found.prompt, found.did_trigger) for found in outcome.triggers] == [("quick", True)]
     assert outcome.trigger_metrics is None
@@ -163,18 +164,9 @@ def test_values_without_end_in_an_answer_cost_no_results(tmp_path: Path) -> None
     deep: Any = "bottom"
     for _ in range(800):
         deep = [deep]
-    made = {
-        "type": "tool.execution_start",
-        "tool_call_id": "1",
-        "tool_name": "read",
-        "arguments": {"path": deep},
-    }
-    answered = {
-        "run_number": 1,
-        "status": "passed",
-        "final_output": "fine",
-        "transcript": [{**made, "arguments": {"path": deep}}],
-    }
+    made = {"type": "tool.execution_start", "tool_call_id": "1", "tool_name": "read"}
+    transcript = [{**made, "arguments": {"path": deep}}]
+    answered = {"run_number": 1, "status": "passed", "final_output": "fine", "transcript": transcript}
     recording = {
         "eval_name": "suite",
         "summary": {"total_tests": 1},
@@ -184,6 +176,66 @@ def test_values_without_end_in_an_answer_cost_no_results(tmp_path: Path) -> None
     replays = CONFIG.replace("executor: mock", "executor: replay, recording: run.json")
     report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=SAYS, config=replays))
     assert report.outcome.status == "completed"
-    assert report.results_file is not None
-    (read,) = read_recording(report.results_file).tasks
+    (read,) = read_recording(present(report.results_file)).tasks
     assert read.trials[0].outcome.output == "fine"
+
+
+GOOD = "- {type: text, name: good, config: {contains: [good]}}\n"
+
+
+def suite(directory: Path, most_attempts: int) -> Path:
+    config = config_with(f"max_attempts: {most_attempts}")
+    return write_suite(directory, {"a": task("a")}, config=config, graders=GOOD)
+
+
+def rate_limit() -> ExecutorError:
+    return ExecutorError("too many requests", transient=True)
+
+
+def test_a_failed_trial_is_tried_again_at_once_in_a_fresh_workspace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = Agent(scripted("bad", "bad", "good"))
+    pauses: list[float] = []
+
+    def pause(seconds: float, _: object) -> None:
+        pauses.append(seconds)
+
+    monkeypatch.setattr(attempts, "_pause", pause)
+    outcome = tried(suite(tmp_path, 5), agent)
+    assert (outcome.status, outcome.attempts) == ("passed", 3)
+    assert pauses == [0.0, 0.0]
+    assert len({request.workspace for request in agent.requests}) == 3
+
+
+def test_an_error_that_may_go_away_is_tried_again_after_a_pause(tmp_path: Path) -> None:
+    started = time.monotonic()
+    outcome = tried(suite(tmp_path, 2), Agent(scripted(rate_limit(), "good")))
+    assert (outcome.status, outcome.attempts) == ("passed", 2)
+    assert time.monotonic() - started >= 0.5
+
+
+def test_the_last_attempt_counts(tmp_path: Path) -> None:
+    outcome = tried(suite(tmp_path, 2), Agent(scripted("bad", rate_limit())))
+    assert (outcome.status, outcome.attempts, outcome.error) == ("error", 2, "too many requests")
+
+
+@pytest.mark.parametrize("attempts", [0, 1])
+def test_without_further_attempts_the_first_counts(tmp_path: Path, attempts: int) -> None:
+    outcome = tried(suite(tmp_path, attempts), Agent(scripted(rate_limit())))
+    assert (outcome.status, outcome.attempts) == ("error", 1)
+
+
+@pytest.mark.parametrize("error", [ExecutorError("no key"), RuntimeError("a defect")])
+def test_an_error_that_stays_is_not_tried_again(tmp_path: Path, error: Exception) -> None:
+    agent = Agent(scripted(error))
+    assert (tried(suite(tmp_path, 3), agent).attempts, len(agent.requests)) == (1, 1)
+
+
+def test_a_follow_up_that_meets_a_rate_limit_starts_the_trial_anew(tmp_path: Path) -> None:
+    agent = Agent(scripted("good", rate_limit(), "good", "good"))
+    path = suite(tmp_path, 2)
+    (tmp_path / "tasks" / "a.yaml").write_text("id: a\ninputs: {prompt: one, follow_up_prompts: [two]}\n")
+    outcome = tried(path, agent)
+    assert (outcome.status, outcome.attempts) == ("passed", 2)
+    assert [request.prompt for request in agent.requests] == ["one", "two", "one", "two"]

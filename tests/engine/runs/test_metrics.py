@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.suites import run, task, write_suite
+from tests.engine.suites import run, task, write_prompts, write_suite
 from waza_engine.results.conclusion import DECIDING
 from waza_engine.results.metrics import FIGURES
 from waza_engine.results.record import MetricOutcome, TaskOutcome, TrialOutcome, Validation
@@ -94,7 +94,7 @@ def test_a_threshold_of_trigger_prompts_that_are_not_there_is_told(tmp_path: Pat
     told = "`trigger_accuracy` is not computed, and its threshold decides nothing"
     _, events = run(path)
     assert any(told in event.message for event in events if event.message)
-    (tmp_path / "trigger_tests.yaml").write_text("skill: s\nshould_trigger_prompts: [{prompt: Go}]\n")
+    write_prompts(tmp_path, "Go")
     _, events = run(path)
     assert not any(told in event.message for event in events if event.message)
 

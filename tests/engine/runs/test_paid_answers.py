@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import StartModel
 from tests.engine.executors.agents import adapter
 from tests.engine.runs.test_interruptions import FOLLOW_UP, SAYS, cancelled_at, config
-from tests.engine.suites import task, write_suite
+from tests.engine.suites import present, task, write_prompts, write_suite
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, ScriptedModel, Tokens, call
 from waza_engine.executors.adapter.command_turn import Turn
 from waza_engine.executors.copilot.events import TurnRecord
@@ -59,7 +59,11 @@ def killed_at(request: int, model: ScriptedModel, path: Path) -> RunOutcome:
 
 
 Ending = Callable[[int, ScriptedModel, Path], RunOutcome]
-ENDINGS = pytest.mark.parametrize("ended_at", [cancelled_at, killed_at], ids=["cancelled", "killed"])
+
+
+@pytest.fixture(params=[cancelled_at, killed_at], ids=["cancelled", "killed"])
+def ended_at(request: pytest.FixtureRequest) -> Ending:
+    return request.param
 
 
 def only_trial(outcome: RunOutcome) -> TrialOutcome:
@@ -70,15 +74,13 @@ def only_trial(outcome: RunOutcome) -> TrialOutcome:
 
 
 def spent(outcome: RunOutcome) -> Spending:
-    assert outcome.spending is not None
-    return outcome.spending
+    return present(outcome.spending)
 
 
 def tokens(usage: Usage | None) -> int:
     return 0 if usage is None else usage.input_tokens + usage.output_tokens
 
 
-@ENDINGS
 def test_the_answers_of_a_turn_that_has_no_end_are_kept(
     ended_at: Ending, scripted_model: StartModel, tmp_path: Path
 ) -> None:
@@ -94,7 +96,6 @@ def test_the_answers_of_a_turn_that_has_no_end_are_kept(
     assert spent(found).cost.usd == pytest.approx(trial.cost.usd)
 
 
-@ENDINGS
 def test_the_answers_of_a_judge_that_has_not_decided_are_kept(
     ended_at: Ending, scripted_model: StartModel, tmp_path: Path
 ) -> None:
@@ -113,7 +114,6 @@ def test_the_answers_of_a_judge_that_has_not_decided_are_kept(
     assert spent(found).tokens == 142
 
 
-@ENDINGS
 def test_the_decision_of_a_responder_is_kept(
     ended_at: Ending, scripted_model: StartModel, tmp_path: Path
 ) -> None:
@@ -127,7 +127,6 @@ def test_the_decision_of_a_responder_is_kept(
     assert [answer.by for answer in trial.unjudged] == ["responder"]
 
 
-@ENDINGS
 def test_the_answer_of_another_attempt_is_kept_beside_the_verdict(
     ended_at: Ending, scripted_model: StartModel, tmp_path: Path
 ) -> None:
@@ -141,7 +140,6 @@ def test_the_answer_of_another_attempt_is_kept_beside_the_verdict(
     assert any("I look." in text for text in said)
 
 
-@ENDINGS
 def test_a_second_turn_adds_to_the_first(
     ended_at: Ending, scripted_model: StartModel, tmp_path: Path
 ) -> None:
@@ -157,7 +155,6 @@ def test_a_second_turn_adds_to_the_first(
     ]
 
 
-@ENDINGS
 def test_what_was_answered_to_a_trigger_prompt_is_kept(
     ended_at: Ending, scripted_model: StartModel, tmp_path: Path
 ) -> None:
@@ -169,7 +166,7 @@ def test_what_was_answered_to_a_trigger_prompt_is_kept(
     model = scripted_model(answer)
     settings = config(model, "workspace_tools: [list]")
     path = write_suite(tmp_path, {"a": task("a")}, graders=SAYS, config=settings)
-    (tmp_path / "trigger_tests.yaml").write_text("skill: writer\nshould_trigger_prompts: [{prompt: try}]\n")
+    write_prompts(tmp_path, "try")
     found = ended_at(3, model, path)
     assert spent(found).tokens == 200
     assert not found.triggers
@@ -216,8 +213,7 @@ def test_answers_count_once_whatever_line_holds_them() -> None:
         line(text="late", baseline=True),
     ]
     content = b"\n".join(json.dumps(each).encode() for each in lines)
-    document = document_in(content, json.loads, journal=True)
-    assert document is not None
+    document = present(document_in(content, json.loads, journal=True))
     assert [answer["text"] for answer in document["answers"]] == ["two", "second", "late"]
 
 
@@ -273,7 +269,7 @@ def test_nothing_is_asked_once_a_line_of_the_journal_could_not_be_written(
     model = scripted_model(lambda _: Answer("fine", usage=Tokens(90, 10)))
     tasks = {name: task(name, prompt=name) for name in "abc"}
     path = write_suite(tmp_path, tasks, graders=JUDGE, config=config(model, "parallel: true, workers: 1"))
-    (tmp_path / "trigger_tests.yaml").write_text("skill: s\nshould_trigger_prompts: [{prompt: p}]\n")
+    write_prompts(tmp_path, "p")
     monkeypatch.setattr(ResultStore, line, fails)
     report = prepare(RunSettings(path)).run(lambda _: None, RunCancellation())
     assert [request.prompt for request in model.requests] == ["a"][: line == "add_answer"]

@@ -3,20 +3,17 @@
 import json
 import os
 import socket
-import threading
-from collections.abc import Generator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft7Validator
 
-from tests.command_line import engine
+from tests.command_line import engine, stdout_of
 from tests.engine.executors.agents import write_agent
 from tests.engine.executors.talking import write_skill
-from tests.engine.suites import CONFIG, GREETS, run, task, write_suite
+from tests.engine.suites import CONFIG, GREETS, run, task, write_prompts, write_suite
+from tests.hostile_peers import hostile_peer
 from waza_engine.commands.preflight import preflight
 from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.preflight import inspection
@@ -86,13 +83,20 @@ UPSTREAM = closed(
 )
 
 
-def paid_suite(directory: Path, graders: str = GREETS, more: str = "", below: str = "") -> Path:
+def at_checkpoint(*graders: str) -> str:
+    return "checkpoints:\n- after_turn: 1\n  graders:\n" + "".join(f"  {grader}" for grader in graders)
+
+
+def paid_suite(
+    directory: Path, graders: str = GREETS, more: str = "", below: str = "", settings: str = ""
+) -> Path:
     """Write a suite whose agent leaves a line for each time that it is asked."""
     write_agent(
         directory, f"open({str(directory / 'asked')!r}, 'a').write('x')\nsay(type='result', content='hello')"
     )
     tasks = {"a": task("a"), "b": task("b", below)}
-    return write_suite(directory, tasks, graders=graders, config=PAID, more=more)
+    config = PAID.replace("{", f"{{{settings}", 1)
+    return write_suite(directory, tasks, graders=graders, config=config, more=more)
 
 
 def refused(path: Path, **options: Any) -> str:
@@ -180,18 +184,36 @@ def test_each_thing_that_ends_a_run_is_a_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("grader", "said"),
+    ("parts", "said", "code"),
     [
-        (NO_PROGRAM, "there is no such program"),
-        (NO_SCRIPT, "`python3` cannot run `gone/check.py`"),
-        (NO_SCHEMA, "there is no schema `gone.json`; it is looked for at "),
-        (NO_SKILL, "there is no skill at `gone`"),
+        ({"graders": NO_PROGRAM}, "there is no such program", "grader.unavailable"),
+        ({"graders": NO_SCRIPT}, "`python3` cannot run `gone/check.py`", "grader.unavailable"),
+        (
+            {"graders": NO_SCHEMA},
+            "there is no schema `gone.json`; it is looked for at ",
+            "grader.unavailable",
+        ),
+        ({"graders": NO_SKILL}, "there is no skill at `gone`", "grader.unavailable"),
+        (
+            {"below": at_checkpoint(NO_SCRIPT)},
+            "after turn 1`: `python3` cannot run `gone/check.py`",
+            "grader.unavailable",
+        ),
+        ({"graders": JUDGE}, "the executor `command` has no model to judge `judge`", "grader.judge"),
+        (
+            {"below": at_checkpoint(JUDGE)},
+            "the executor `command` has no model to judge `judge after turn 1`",
+            "grader.judge",
+        ),
+        ({"settings": "required_skills: [reader], "}, "`required_skills` names `reader`", "skill.required"),
     ],
 )
-def test_what_a_grader_lacks_ends_a_run_that_costs(tmp_path: Path, grader: str, said: str) -> None:
-    path = paid_suite(tmp_path, grader)
+def test_what_is_missing_ends_a_run_that_costs(
+    tmp_path: Path, parts: dict[str, str], said: str, code: str
+) -> None:
+    path = paid_suite(tmp_path, **parts)
     assert said in refused(path)
-    assert codes(path)[1]["grader.unavailable"] == "invalid"
+    assert codes(path)[1][code] == "invalid"
 
 
 def test_what_a_hook_may_make_ends_no_run(tmp_path: Path) -> None:
@@ -232,35 +254,10 @@ def test_a_conversation_that_the_agent_cannot_go_on_with_is_not_begun(tmp_path: 
     assert prepare(RunSettings(path))
 
 
-def test_a_required_skill_that_is_missing_ends_the_run_before_the_agent_is_asked(tmp_path: Path) -> None:
-    path = paid_suite(tmp_path)
-    path.write_text(path.read_text().replace("config: {", "config: {required_skills: [reader], "))
-    assert "`required_skills` names `reader`" in refused(path)
-    assert codes(path)[1]["skill.required"] == "invalid"
-
-
-def test_a_judge_that_cannot_judge(tmp_path: Path) -> None:
-    assert "the executor `command` has no model to judge `judge`" in refused(paid_suite(tmp_path, JUDGE))
-
+def test_a_free_run_warns_of_a_judge_that_cannot_judge(tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a")}, graders=JUDGE, config=CONFIG)
     assert any("has no model to judge `judge`" in warning for warning in warnings_of(path))
     assert codes(path) == (1, {"grader.judge": "invalid"})
-
-
-def at_checkpoint(*graders: str) -> str:
-    return "checkpoints:\n- after_turn: 1\n  graders:\n" + "".join(f"  {grader}" for grader in graders)
-
-
-def test_graders_of_checkpoints_are_looked_at_as_well(tmp_path: Path) -> None:
-    path = paid_suite(tmp_path, below=at_checkpoint(NO_SCRIPT))
-    said = refused(path)
-    assert "after turn 1`: `python3` cannot run `gone/check.py`" in said
-    assert codes(path)[1]["grader.unavailable"] == "invalid"
-
-
-def test_a_judge_at_a_checkpoint_that_cannot_judge(tmp_path: Path) -> None:
-    said = refused(paid_suite(tmp_path, below=at_checkpoint(JUDGE)))
-    assert "the executor `command` has no model to judge `judge after turn 1`" in said
 
 
 def test_of_two_graders_with_one_name_at_a_checkpoint_a_warning_tells(tmp_path: Path) -> None:
@@ -286,27 +283,11 @@ def test_a_provider_that_is_not_there_ends_the_run(tmp_path: Path) -> None:
 
 def test_a_key_that_is_refused_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "a-wrong-key")
-    with refusing_server() as port:
+    unauthorized = b"HTTP/1.1 401 X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    with hostile_peer(lambda _: [unauthorized]) as peer:
+        port = int(peer.url.rpartition(":")[2])
         said = refused(openai_suite(tmp_path, port, ", api_key_env: MY_KEY"))
     assert f"`127.0.0.1:{port}` does not accept the key in `MY_KEY`" in said
-
-
-@contextmanager
-def refusing_server() -> Generator[int]:
-    class Refusing(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(401)
-            self.end_headers()
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
-            pass
-
-    with HTTPServer(("127.0.0.1", 0), Refusing) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield server.server_port
-        finally:
-            server.shutdown()
 
 
 REQUIRED = """
@@ -358,10 +339,9 @@ def test_a_suite_that_cannot_be_read_is_a_finding_and_none_is_a_wrong_call(tmp_p
 def test_people_read_lines_and_nothing_is_left_behind(tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a")}, graders=NO_PROGRAM)
     before = sorted(tmp_path.rglob("*"))
-    found = engine("preflight", path)
-    assert found.returncode == 1
-    assert "✗ grader.unavailable" in found.stdout
-    assert "1 task, executor mock: 1 error, no warnings" in found.stdout
+    found = stdout_of("preflight", path, code=1)
+    assert "✗ grader.unavailable" in found
+    assert "1 task, executor mock: 1 error, no warnings" in found
     assert sorted(tmp_path.rglob("*")) == before
 
 
@@ -387,7 +367,7 @@ def test_what_only_skills_can_tell_is_not_asked_of_an_agent_that_shows_none(
 def test_trigger_prompts_are_not_tried_on_an_agent_that_shows_no_skills(tmp_path: Path) -> None:
     write_agent(tmp_path, "print('x')", **{"x-waza": {"output_mode": "text"}})
     path = write_suite(tmp_path, {"a": task("a")}, config=PAID, graders=GREETS)
-    (tmp_path / "trigger_tests.yaml").write_text("skill: writer\nshould_trigger_prompts: [{prompt: Write}]\n")
+    write_prompts(tmp_path, "Write")
     with pytest.raises(SuiteError, match="the trigger prompts"):
         prepare(RunSettings(path))
     prepare(RunSettings(path, tasks=("a",)))

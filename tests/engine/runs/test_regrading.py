@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.suites import GREETS, recorded, task, write_suite
+from tests.engine.suites import GREETS, present, recorded, task, write_suite
 from waza_engine.commands.regraded import answer, document, graded
 from waza_engine.graders import registry
 from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
@@ -169,11 +169,6 @@ def test_a_trial_whose_grader_broke_is_graded_again(tmp_path: Path) -> None:
     assert grade(record)["tasks"]["a"]["status"] == "passed"
 
 
-def test_a_skipped_trial_is_graded(tmp_path: Path) -> None:
-    write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
-    assert grade(upstream(tmp_path, {"status": "skipped", "final_output": "hello"}))["passed"]
-
-
 @pytest.mark.parametrize(("checkpoint", "status"), [("passed", "passed"), ("failed", "failed")])
 def test_what_a_checkpoint_said_counts_as_it_did(tmp_path: Path, checkpoint: str, status: str) -> None:
     write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
@@ -240,8 +235,7 @@ def test_a_type_of_somebody_else_declares_that_it_needs_the_workspace(
         needs_workspace = True
 
         def grade(self, context: GradingContext) -> Verdict:
-            assert context.workspace is not None
-            passed = (context.workspace / "a.html").exists()
+            passed = (present(context.workspace) / "a.html").exists()
             return Verdict(float(passed), passed, "there" if passed else "missing")
 
     monkeypatch.setitem(registry._registered, "leaves_page", LeavesPage)

@@ -1,13 +1,12 @@
 import os
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from tests.engine.runs.agents import Agent, tried
+from tests.engine.runs.agents import Agent, cancel_when, tried
 from tests.engine.suites import write_suite
 from tests.patience import ON_A_BUSY_MACHINE
 from waza_engine.executors.executor import ExecutionRequest, ExecutionResponse
@@ -203,12 +202,11 @@ def test_a_cancelled_run_does_not_wait_for_git(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "app").mkdir()
     cancellation = RunCancellation()
 
-    def cancel() -> None:
+    def started() -> None:
         while not (tmp_path / "started").exists():
-            threading.Event().wait(0.01)
-        cancellation.request()
+            time.sleep(0.01)
 
-    threading.Thread(target=cancel, daemon=True).start()
+    cancel_when(started, cancellation)
     began = time.monotonic()
     prepared = prepare(RunSettings(suite(tmp_path, "source: ../app, dest: app")))
     assert prepared.run(lambda _: None, cancellation).outcome.status == "canceled"

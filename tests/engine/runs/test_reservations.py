@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import StartModel
 from tests.engine.runs.test_budget import SAYS, config
-from tests.engine.suites import run, task, write_suite
+from tests.engine.suites import present, replaced, run, task, write_prompts, write_suite
 from tests.scripted_model import Answer, Tokens
 from waza_engine.runs.limits.budget import Meter, Reservation, TrialPrices
 from waza_engine.runs.limits.cancellation import RunCancellation
@@ -27,12 +27,9 @@ PRICED = Answer("fine", usage=Tokens(1000, 0))
 def parallel(folder: Path, base_url: str, trials: int, workers: int, prompts: int = 0) -> Path:
     more = f"parallel: true, workers: {workers}"
     path = write_suite(folder, {"a": task("a")}, graders=SAYS, config=config(base_url, more))
-    text = path.read_text("utf-8").replace("trials_per_task: 1", f"trials_per_task: {trials}")
-    path.write_text(text, "utf-8")
+    replaced(path, "trials_per_task: 1", f"trials_per_task: {trials}")
     if prompts:
-        listed = "".join(f"- {{prompt: please {number}}}\n" for number in range(prompts))
-        triggers = f"skill: writer\nshould_trigger_prompts:\n{listed}"
-        (folder / "trigger_tests.yaml").write_text(triggers, "utf-8")
+        write_prompts(folder, *(f"please {number}" for number in range(prompts)))
     return path
 
 
@@ -43,8 +40,7 @@ def test_trials_that_are_active_together_do_not_exceed_the_limit(
     model = scripted_model(*[PRICED] * 40)
     report, _ = run(parallel(tmp_path, model.base_url, 24, workers), max_cost_usd=0.0260)
     assert len(model.requests) == 10
-    assert report.outcome.spending is not None
-    assert report.outcome.spending.cost.usd == pytest.approx(0.025)
+    assert present(report.outcome.spending).cost.usd == pytest.approx(0.025)
     assert report.outcome.limit == (
         "the limit of $0.0260 is nearly reached: $0.0250 are spent, and the next answer costs about $0.0025"
     )
@@ -108,8 +104,7 @@ def spend(meter: Meter, tokens: int, reserved: Reservation | None) -> None:
 
 def test_without_a_price_one_goes_alone_and_the_others_wait_for_it() -> None:
     meter = Meter(Budget(max_tokens=1000))
-    first = meter.reserve("a")
-    assert first is not None
+    first = present(meter.reserve("a"))
     assert (meter.reserve("a"), meter.reason) == (None, "")
     woken: list[str] = []
     meter.on_settled(lambda: woken.append("again"))
@@ -131,8 +126,7 @@ def test_a_dear_trial_does_not_end_the_run_while_usual_ones_fit() -> None:
 def test_the_price_of_a_lost_trial_is_not_given_to_another() -> None:
     meter = Meter(Budget(max_tokens=250))
     spend(meter, 100, meter.reserve("a"))
-    lost = meter.reserve("a")
-    assert lost is not None
+    lost = present(meter.reserve("a"))
     lost.settle(lost=True)
     assert meter.reserve("a") is None
     assert meter.reason == (
@@ -147,8 +141,7 @@ def test_runs_that_share_a_limit_wait_for_each_other() -> None:
     one, other = Meter(limits.budget, limits), Meter(limits.budget, limits)
     for meter in (one, other):
         meter.prices.add("a", Spending(100))
-    first = one.reserve("a")
-    assert first is not None
+    first = present(one.reserve("a"))
     assert other.reserve("a") is None
     waiting: list[Reservation | None] = []
     cancellation = RunCancellation()

@@ -6,7 +6,7 @@ import pytest
 
 from tests.conftest import StartModel
 from tests.engine.runs.agents import Agent, tried
-from tests.engine.suites import CONFIG, only_trial, run, write_suite
+from tests.engine.suites import only_trial, openai_config, run, write_suite
 from tests.scripted_model import ModelRequest, Reply, call
 from waza_engine.executors.executor import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.results.codec.run_documents import run_document
@@ -171,9 +171,8 @@ def test_how_the_conversation_went_stands_in_the_results(tmp_path: Path, scripte
         return call("responder_reply", answer="Go") if len(asked) == 1 else call("responder_stop")
 
     model = scripted_model(answer)
-    provider = f"provider: {{base_url: '{model.base_url}'}}, model: test-model"
-    settings = CONFIG.replace("mock}", f"openai, {provider}}}")
-    path = write_suite(tmp_path, {"a": TASK.format(most=3, more="", below="")}, config=settings)
+    written = {"a": TASK.format(most=3, more="", below="")}
+    path = write_suite(tmp_path, written, config=openai_config(model.base_url))
     report, _ = run(path)
     assert only_trial(report).error == ""
     document = run_document(report.outcome)["tasks"][0]["runs"][0]

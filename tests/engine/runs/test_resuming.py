@@ -12,7 +12,7 @@ import pytest
 from tests.command_line import engine
 from tests.conftest import StartModel
 from tests.engine.runs.test_interruptions import SAYS, cancelled_at, config
-from tests.engine.suites import task, write_suite
+from tests.engine.suites import present, replaced, statuses, task, write_prompts, write_suite
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, ScriptedModel, Tokens
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.reading.recordings import read_recording
@@ -22,19 +22,22 @@ from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite_on_disk import AlreadyResumedError, SuiteError
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.resuming import paths_and_record
+from waza_engine.runs.run import RunReport
 from waza_engine.runs.settings.table import RunSettings
 
 IDS = ("a", "b", "c")
 
 
 class Ledger:
-    """A model that notes each prompt, and never answers some of them, the first times."""
+    """A suite whose model notes each prompt, and never answers some of them, the first times."""
 
-    def __init__(self, start: StartModel, held: str = "", said: str = "fine") -> None:
+    def __init__(self, start: StartModel, folder: Path, held: str = "", said: str = "fine") -> None:
         self.asked: Counter[str] = Counter()
         self._held = Counter(held.split())
         self._said = said
         self.model: ScriptedModel = start(self._reply)
+        tasks = {name: task(name, prompt=name) for name in IDS}
+        self.path = write_suite(folder, tasks, graders=SAYS, config=config(self.model, "workers: 1"))
 
     def _reply(self, request: ModelRequest) -> Reply:
         self.asked[request.prompt] += 1
@@ -43,9 +46,16 @@ class Ledger:
         return Answer(self._said, usage=Tokens(90, 10))
 
 
-def suite(folder: Path, model: ScriptedModel, more: str = "workers: 1") -> Path:
-    tasks = {name: task(name, prompt=name) for name in IDS}
-    return write_suite(folder, tasks, graders=SAYS, config=config(model, more))
+@pytest.fixture
+def cut(scripted_model: StartModel, tmp_path: Path) -> Ledger:
+    """A run that was cancelled while `b` was asked: `a` is finished, and `c` was not begun."""
+    ledger = Ledger(scripted_model, tmp_path, held="b")
+    cancelled_at(2, ledger.model, ledger.path)
+    return ledger
+
+
+def results_of(ledger: Ledger) -> list[Path]:
+    return [*(ledger.path.parent / ".waza" / "results").glob("*.json*")]
 
 
 def resumed(path: Path, *retry: str, **settings: object) -> RunOutcome:
@@ -53,108 +63,65 @@ def resumed(path: Path, *retry: str, **settings: object) -> RunOutcome:
     return prepare(chosen).run(lambda _: None, RunCancellation()).outcome
 
 
-def statuses(outcome: RunOutcome) -> dict[str, list[str]]:
-    return {task.id: [trial.status for trial in task.trials] for task in outcome.tasks}
+def cancelled(path: Path, *, resume: bool = False) -> RunReport:
+    """Run a suite that is cancelled before anything begins."""
+    cancellation = RunCancellation()
+    cancellation.request()
+    return prepare(RunSettings(path, resume=resume)).run(lambda _: None, cancellation)
 
 
-def test_finished_trials_are_not_asked_again_and_the_lost_one_is_told(
-    scripted_model: StartModel, tmp_path: Path
-) -> None:
-    ledger = Ledger(scripted_model, held="b")
-    path = suite(tmp_path, ledger.model)
-    cancelled_at(2, ledger.model, path)
-    outcome = resumed(path)
-    assert ledger.asked == {"a": 1, "b": 1, "c": 1}
+def test_finished_trials_and_the_lost_one_are_not_asked_again_unless_it_is_requested(cut: Ledger) -> None:
+    outcome = resumed(cut.path)
+    assert cut.asked == {"a": 1, "b": 1, "c": 1}
     assert statuses(outcome) == {"a": ["passed"], "b": ["error"], "c": ["passed"]}
     assert [task.id for task in outcome.tasks if any(trial.lost for trial in task.trials)] == ["b"]
     assert conclude(outcome).verdict == "errored"
     assert outcome.header.settings["resumed"]
-
-
-def test_a_lost_trial_is_asked_again_on_request(scripted_model: StartModel, tmp_path: Path) -> None:
-    ledger = Ledger(scripted_model, held="b")
-    path = suite(tmp_path, ledger.model)
-    cancelled_at(2, ledger.model, path)
-    resumed(path)
-    outcome = resumed(path, "lost")
-    assert ledger.asked == {"a": 1, "b": 2, "c": 1}
+    # What the first run spent counts in the second.
+    assert present(outcome.spending).tokens == 200
+    with pytest.raises(SuiteError, match="the limit of 150 tokens is reached"):
+        resumed(cut.path, "lost", max_tokens=150)
+    outcome = resumed(cut.path, "lost")
+    assert cut.asked == {"a": 1, "b": 2, "c": 1}
     assert conclude(outcome).verdict == "passed"
 
 
 def test_a_trial_of_a_free_agent_that_was_cut_off_runs_again(tmp_path: Path) -> None:
     path = write_suite(tmp_path, {name: task(name) for name in IDS}, graders=SAYS)
-    cancellation = RunCancellation()
-    cancellation.request()
-    prepare(RunSettings(path)).run(lambda _: None, cancellation)
+    cancelled(path)
     assert {status for each in statuses(resumed(path)).values() for status in each} <= {"passed", "failed"}
 
 
-def test_what_the_first_run_spent_counts_in_the_second(scripted_model: StartModel, tmp_path: Path) -> None:
-    ledger = Ledger(scripted_model, held="b")
-    path = suite(tmp_path, ledger.model)
-    cancelled_at(2, ledger.model, path)
-    outcome = resumed(path)
-    assert outcome.spending is not None
-    assert outcome.spending.tokens == 200
-    with pytest.raises(SuiteError, match="the limit of 150 tokens is reached"):
-        resumed(path, "lost", max_tokens=150)
-
-
 @pytest.mark.parametrize(("limit", "asked"), [(250, 0), (300, 1)])
-def test_the_price_of_a_lost_trial_stays_reserved_in_the_second(
-    scripted_model: StartModel, tmp_path: Path, limit: int, asked: int
-) -> None:
-    ledger = Ledger(scripted_model, held="b")
-    path = suite(tmp_path, ledger.model)
-    cancelled_at(2, ledger.model, path)
-    outcome = resumed(path, max_tokens=limit)
-    assert ledger.asked["c"] == asked
+def test_the_price_of_a_lost_trial_stays_reserved_in_the_second(cut: Ledger, limit: int, asked: int) -> None:
+    outcome = resumed(cut.path, max_tokens=limit)
+    assert cut.asked["c"] == asked
     assert ("100 are used and 100 reserved for lost trials" in outcome.message) == (not asked)
 
 
 def test_trials_that_failed_or_broke_run_again_on_request(scripted_model: StartModel, tmp_path: Path) -> None:
-    ledger = Ledger(scripted_model, said="bad")
-    path = suite(tmp_path, ledger.model)
-    prepare(RunSettings(path)).run(lambda _: None, RunCancellation())
+    ledger = Ledger(scripted_model, tmp_path, said="bad")
+    prepare(RunSettings(ledger.path)).run(lambda _: None, RunCancellation())
     with pytest.raises(SuiteError, match="there is no interrupted run to go on with"):
-        resumed(path)
-    resumed(path, "errors")
+        resumed(ledger.path)
+    resumed(ledger.path, "errors")
     assert set(ledger.asked.values()) == {1}
-    resumed(path, "failed")
+    resumed(ledger.path, "failed")
     assert set(ledger.asked.values()) == {2}
 
 
-def test_a_run_that_was_gone_on_with_is_not_the_one_to_go_on_with(
-    scripted_model: StartModel, tmp_path: Path
-) -> None:
-    ledger = Ledger(scripted_model, held="b")
-    path = suite(tmp_path, ledger.model)
-    cancelled_at(2, ledger.model, path)
-    resumed(path)
+def test_a_run_that_was_gone_on_with_is_refused_with_the_newer_one(cut: Ledger) -> None:
+    [first] = results_of(cut)
+    resumed(cut.path)
     with pytest.raises(SuiteError, match="there is no interrupted run to go on with"):
-        resumed(path)
-
-
-def test_a_named_run_that_was_resumed_is_refused_with_the_newer_one(
-    scripted_model: StartModel, tmp_path: Path
-) -> None:
-    ledger = Ledger(scripted_model, held="b")
-    path = suite(tmp_path, ledger.model)
-    cancelled_at(2, ledger.model, path)
-    [first] = (tmp_path / ".waza" / "results").glob("*.json")
-    resumed(path)
+        resumed(cut.path)
     with pytest.raises(SuiteError, match=r"was resumed by the run in .*\.json: name that one instead"):
-        resumed(path, record=first)
-    assert ledger.asked == {"a": 1, "b": 1, "c": 1}
+        resumed(cut.path, record=first)
+    assert cut.asked == {"a": 1, "b": 1, "c": 1}
 
 
-def test_of_two_runs_that_resume_at_the_same_moment_one_is_refused_and_leaves_nothing(
-    scripted_model: StartModel, tmp_path: Path
-) -> None:
-    ledger = Ledger(scripted_model, held="b")
-    path = suite(tmp_path, ledger.model)
-    cancelled_at(2, ledger.model, path)
-    both = [prepare(RunSettings(path, resume=True)) for _ in range(2)]
+def test_of_two_runs_that_resume_at_the_same_moment_one_is_refused_and_leaves_nothing(cut: Ledger) -> None:
+    both = [prepare(RunSettings(cut.path, resume=True)) for _ in range(2)]
     events: list[RunEvent] = []
 
     with ThreadPoolExecutor(2) as pool:
@@ -162,20 +129,15 @@ def test_of_two_runs_that_resume_at_the_same_moment_one_is_refused_and_leaves_no
     [refused] = [error for run in runs if (error := run.exception()) is not None]
 
     assert isinstance(refused, AlreadyResumedError)
-    assert ledger.asked == {"a": 1, "b": 1, "c": 1}
+    assert cut.asked == {"a": 1, "b": 1, "c": 1}
     assert sorted(event.status or "" for event in events if event.kind == "ended") == ["error", "failed"]
-    assert len(list((tmp_path / ".waza" / "results").glob("*.json*"))) == 2
+    assert len(results_of(cut)) == 2
 
 
-def test_a_record_is_named_by_a_relative_path_too(
-    scripted_model: StartModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ledger = Ledger(scripted_model, held="b")
-    path = suite(tmp_path, ledger.model)
-    cancelled_at(2, ledger.model, path)
-    [first] = (tmp_path / ".waza" / "results").glob("*.json")
+def test_a_record_is_named_by_a_relative_path_too(cut: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    [first] = results_of(cut)
     monkeypatch.chdir(first.parent)
-    paths, record = paths_and_record([path, Path(first.name)])
+    paths, record = paths_and_record([cut.path, Path(first.name)])
     assert statuses(resumed(paths[0], record=record))["c"] == ["passed"]
 
 
@@ -203,34 +165,22 @@ def test_an_older_run_does_not_go_on_while_a_newer_one_cannot_be_read(tmp_path: 
         ({"retry": ("all",)}, "`--retry` takes lost, errors or failed, not `all`"),
     ],
 )
-def test_other_settings_are_refused(
-    scripted_model: StartModel, tmp_path: Path, change: dict[str, object], said: str
-) -> None:
-    ledger = Ledger(scripted_model, held="b")
-    path = suite(tmp_path, ledger.model)
-    cancelled_at(2, ledger.model, path)
+def test_other_settings_are_refused(cut: Ledger, change: dict[str, object], said: str) -> None:
     with pytest.raises(SuiteError, match=said):
-        resumed(path, **change)
-    assert ledger.asked == {"a": 1, "b": 1}
+        resumed(cut.path, **change)
+    assert cut.asked == {"a": 1, "b": 1}
 
 
-def test_a_suite_that_changed_is_refused_with_the_names_of_its_files(
-    scripted_model: StartModel, tmp_path: Path
-) -> None:
-    ledger = Ledger(scripted_model, held="b")
-    path = suite(tmp_path, ledger.model)
-    cancelled_at(2, ledger.model, path)
-    changed = tmp_path / "tasks" / "c.yaml"
-    changed.write_text(changed.read_text("utf-8").replace("prompt: c", "prompt: d"), "utf-8")
+def test_a_suite_that_changed_is_refused_with_the_names_of_its_files(cut: Ledger) -> None:
+    replaced(cut.path.parent / "tasks" / "c.yaml", "prompt: c", "prompt: d")
     with pytest.raises(SuiteError, match=r"changed since that run \(`tasks/c.yaml`\)"):
-        resumed(path)
+        resumed(cut.path)
 
 
 def test_a_journal_tells_whose_agent_was_asked_when_its_run_was_killed(
     scripted_model: StartModel, tmp_path: Path
 ) -> None:
-    ledger = Ledger(scripted_model, held="b")
-    path = suite(tmp_path, ledger.model)
+    ledger = Ledger(scripted_model, tmp_path, held="b")
     journals: list[dict[str, list[bool]]] = []
 
     def look(cancellation: RunCancellation) -> None:
@@ -242,19 +192,18 @@ def test_a_journal_tells_whose_agent_was_asked_when_its_run_was_killed(
 
     cancellation = RunCancellation()
     threading.Thread(target=look, args=(cancellation,), daemon=True).start()
-    prepare(RunSettings(path)).run(lambda _: None, cancellation)
+    prepare(RunSettings(ledger.path)).run(lambda _: None, cancellation)
     assert journals == [{"a": [False], "b": [True], "c": []}]
 
 
 def test_kept_trials_stay_when_the_resumed_run_reaches_its_limit(
     scripted_model: StartModel, tmp_path: Path
 ) -> None:
-    ledger = Ledger(scripted_model, held="c")
-    path = suite(tmp_path, ledger.model)
-    cancelled_at(5, ledger.model, path, trials=2)
+    ledger = Ledger(scripted_model, tmp_path, held="c")
+    cancelled_at(5, ledger.model, ledger.path, trials=2)
     before = dict(ledger.asked)
-    resumed(path, "lost", max_tokens=550)
-    outcome = resumed(path, "lost", max_tokens=5000)
+    resumed(ledger.path, "lost", max_tokens=550)
+    outcome = resumed(ledger.path, "lost", max_tokens=5000)
     assert {name: ledger.asked[name] for name in "ab"} == {name: before[name] for name in "ab"}
     assert statuses(outcome) == {name: ["passed", "passed"] for name in IDS}
 
@@ -262,16 +211,11 @@ def test_kept_trials_stay_when_the_resumed_run_reaches_its_limit(
 def test_kept_trigger_prompts_stay_when_the_resumed_run_does_not_come_to_them(
     scripted_model: StartModel, tmp_path: Path
 ) -> None:
-    ledger = Ledger(scripted_model, held="slow", said="bad")
-    path = suite(tmp_path, ledger.model)
-    (tmp_path / "trigger_tests.yaml").write_text(
-        "skill: s\nshould_trigger_prompts: [{prompt: quick}, {prompt: slow}]\n"
-    )
-    cancelled_at(5, ledger.model, path)
-    cancellation = RunCancellation()
-    cancellation.request()
-    prepare(RunSettings(path, resume=True)).run(lambda _: None, cancellation)
-    resumed(path, "lost")
+    ledger = Ledger(scripted_model, tmp_path, held="slow", said="bad")
+    write_prompts(tmp_path, "quick", "slow")
+    cancelled_at(5, ledger.model, ledger.path)
+    cancelled(ledger.path, resume=True)
+    resumed(ledger.path, "lost")
     assert ledger.asked == {**dict.fromkeys(IDS, 1), "quick": 1, "slow": 2}
 
 
@@ -283,10 +227,7 @@ def test_a_damaged_record_is_refused_in_a_sentence(
     tmp_path: Path, place: tuple[str, ...], value: object
 ) -> None:
     path = write_suite(tmp_path, {name: task(name) for name in IDS}, graders=SAYS)
-    cancellation = RunCancellation()
-    cancellation.request()
-    record = prepare(RunSettings(path)).run(lambda _: None, cancellation).results_file
-    assert record is not None
+    record = present(cancelled(path).results_file)
     document = json.loads(record.read_text("utf-8"))
     block = document
     for key in place[:-1]:
@@ -297,21 +238,14 @@ def test_a_damaged_record_is_refused_in_a_sentence(
     assert "Traceback" not in ended.stderr
 
 
-def with_prompts(path: Path, *prompts: str) -> None:
-    listed = ", ".join(f"{{prompt: {prompt}}}" for prompt in prompts)
-    text = f"skill: s\nshould_trigger_prompts: [{listed}]\n"
-    (path.parent / "trigger_tests.yaml").write_text(text, "utf-8")
-
-
 def test_a_prompt_that_was_sent_is_lost_and_sent_again_on_request(
     scripted_model: StartModel, tmp_path: Path
 ) -> None:
-    ledger = Ledger(scripted_model, held="slow")
-    path = suite(tmp_path, ledger.model)
-    with_prompts(path, "quick", "slow", "later")
-    cancelled_at(5, ledger.model, path)
+    ledger = Ledger(scripted_model, tmp_path, held="slow")
+    write_prompts(tmp_path, "quick", "slow", "later")
+    cancelled_at(5, ledger.model, ledger.path)
     asked = {**dict.fromkeys(IDS, 1), "quick": 1, "slow": 1}
-    prepared = prepare(RunSettings(path, resume=True))
+    prepared = prepare(RunSettings(ledger.path, resume=True))
     assert any("1 trigger prompt lost: they may have been paid for" in found for found in prepared.warnings)
     outcome = prepared.run(lambda _: None, RunCancellation()).outcome
     assert ledger.asked == {**asked, "later": 1}
@@ -321,7 +255,7 @@ def test_a_prompt_that_was_sent_is_lost_and_sent_again_on_request(
         ("later", False),
     ]
     assert "may have been paid for" in outcome.triggers[1].error
-    assert [bool(found.error) for found in resumed(path, "lost").triggers] == [False] * 3
+    assert [bool(found.error) for found in resumed(ledger.path, "lost").triggers] == [False] * 3
     assert ledger.asked == {**asked, "later": 1, "slow": 2}
 
 
@@ -331,9 +265,7 @@ def test_an_input_with_a_credential_is_the_same_where_the_credential_differs(
 ) -> None:
     monkeypatch.setenv("SOME_API_KEY", "very-secret-value-123")
     path = write_suite(tmp_path, {"a": task("a", prompt="I have very-secret-value-123")}, graders=SAYS)
-    cancellation = RunCancellation()
-    cancellation.request()
-    prepare(RunSettings(path)).run(lambda _: None, cancellation)
+    cancelled(path)
     inputs = [*(tmp_path / ".waza" / "inputs").iterdir()]
     assert ["very-secret" in file.read_text("utf-8") for file in inputs] == [False]
     if now is None:
@@ -343,7 +275,6 @@ def test_an_input_with_a_credential_is_the_same_where_the_credential_differs(
     assert [task.id for task in resumed(path).tasks] == ["a"]
     assert [*(tmp_path / ".waza" / "inputs").iterdir()] == inputs
     assert "very-secret" not in inputs[0].read_text("utf-8")
-    changed = tmp_path / "tasks" / "a.yaml"
-    changed.write_text(changed.read_text("utf-8").replace("secret-value", "public-value"), "utf-8")
+    replaced(tmp_path / "tasks" / "a.yaml", "secret-value", "public-value")
     with pytest.raises(SuiteError, match=r"changed since that run \(`tasks/a.yaml`\)"):
         resumed(path, "failed")

@@ -8,28 +8,28 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.engine.suites import CONFIG, GREETS, HANGS, only_task, only_trial, run, task, verdicts, write_suite
+from tests.engine.suites import (
+    GREETS,
+    HANGS,
+    config_with,
+    noting_hooks,
+    only_task,
+    only_trial,
+    run,
+    task,
+    verdicts,
+    write_suite,
+)
 from tests.patience import ON_A_BUSY_MACHINE
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.runs.events.stream import RunEvent
-from waza_engine.runs.limits.cancellation import RunCancellation, call_bounded
+from waza_engine.runs.limits.cancellation import RunCancellation, all_at_once, call_bounded
 from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings
 
 FAILS = "- {type: text, name: fails, config: {contains: [goodbye]}}\n"
-
-
-def config(text: str) -> str:
-    return CONFIG.replace("}", f", {text}}}")
-
-
-def test_a_task_passes_when_its_graders_pass(tmp_path: Path) -> None:
-    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
-    assert report.outcome.status == "completed"
-    assert only_task(report).status == "passed"
-    assert only_trial(report).output == "Mock response for: Say hello\nTask: Task a"
 
 
 def test_the_id_of_a_task_does_not_stand_in_for_its_name_in_the_answer(tmp_path: Path) -> None:
@@ -116,13 +116,13 @@ def test_every_trial_is_run_and_counted(tmp_path: Path) -> None:
 def test_a_failed_trial_is_tried_again_and_a_broken_one_is_not(tmp_path: Path) -> None:
     broken = "graders:\n- {type: nonsense, name: unknown}\n"
     tasks = {"a": task("a", f"graders:\n{FAILS}"), "b": task("b", broken), "c": task("c")}
-    report, _ = run(write_suite(tmp_path, tasks, config=config("max_attempts: 3")))
+    report, _ = run(write_suite(tmp_path, tasks, config=config_with("max_attempts: 3")))
     assert [found.trials[0].attempts for found in report.outcome.tasks] == [3, 1, 1]
 
 
 def test_fail_fast_skips_what_has_not_started(tmp_path: Path) -> None:
     tasks = {"a": task("a", f"graders:\n{GREETS}"), "b": task("b", f"graders:\n{FAILS}"), "c": task("c")}
-    report, events = run(write_suite(tmp_path, tasks, config=config("fail_fast: true")))
+    report, events = run(write_suite(tmp_path, tasks, config=config_with("fail_fast: true")))
     assert [found.status for found in report.outcome.tasks] == ["passed", "failed", "skipped"]
     assert [(event.task, event.message) for event in events if event.kind == "skipped"] == [
         ("c", "`fail_fast`: a task before it did not pass")
@@ -142,7 +142,7 @@ def test_tasks_run_at_the_same_time_and_are_reported_in_their_order(tmp_path: Pa
         [{"type": "program", "name": "meets", "config": {"command": "python3", "args": ["-c", meets]}}]
     )
     tasks = {name: task(name, f"graders: {grader}\n") for name in "abcd"}
-    report, _ = run(write_suite(tmp_path, tasks, config=config("parallel: true, workers: 4")))
+    report, _ = run(write_suite(tmp_path, tasks, config=config_with("parallel: true, workers: 4")))
     assert {found.status for found in report.outcome.tasks} == {"passed"}
     assert [found.id for found in report.outcome.tasks] == ["a", "b", "c", "d"]
 
@@ -186,15 +186,9 @@ def test_only_the_asked_graders_run(tmp_path: Path) -> None:
 
 
 def test_hooks_run_around_the_suite_and_its_tasks(tmp_path: Path) -> None:
-    note = tmp_path / "note.py"
-    note.write_text("import sys, pathlib\npathlib.Path(sys.argv[1]).open('a').write(sys.argv[2] + ' ')\n")
-    log = tmp_path / "log"
-    hooks = "hooks:\n" + "".join(
-        f"  {name}: [{{command: python3 {note} {log} {name}}}]\n"
-        for name in ("before_run", "after_run", "before_task", "after_task")
-    )
+    hooks = noting_hooks(tmp_path, "before_run", "after_run", "before_task", "after_task")
     run(write_suite(tmp_path, {"a": task("a")}, more=hooks))
-    assert log.read_text().split() == ["before_run", "before_task", "after_task", "after_run"]
+    assert (tmp_path / "log").read_text().split() == ["before_run", "before_task", "after_task", "after_run"]
 
 
 def test_a_hook_that_must_not_fail_ends_the_run_or_the_task(tmp_path: Path) -> None:
@@ -214,18 +208,6 @@ def test_a_hook_that_a_signal_ended_is_told_by_its_name(tmp_path: Path) -> None:
     hooks = f'hooks: {{before_run: [{{command: "{kill}", error_on_fail: true}}]}}\n'
     report, _ = run(write_suite(tmp_path, {"a": task("a")}, more=hooks))
     assert "was ended by the signal SIGKILL" in report.outcome.message
-
-
-def test_trigger_prompts_are_tried_and_decide_by_their_threshold(tmp_path: Path) -> None:
-    metric = "metrics: [{name: trigger_accuracy, threshold: 0.9}]\n"
-    path = write_suite(tmp_path, {"a": task("a")}, more=metric)
-    (tmp_path / "trigger_tests.yaml").write_text(
-        "skill: writer\nshould_trigger_prompts: [{prompt: Write!}]\n"
-    )
-    outcome = run(path)[0].outcome
-    assert outcome.trigger_metrics is not None
-    assert outcome.trigger_metrics.accuracy == 1.0
-    assert [(metric.name, metric.passed) for metric in outcome.metrics] == [("trigger_accuracy", True)]
 
 
 def test_a_broken_trigger_file_is_an_error_after_the_tasks_ran(tmp_path: Path) -> None:
@@ -361,3 +343,20 @@ def test_one_stop_that_raises_does_not_keep_the_others() -> None:
     with pytest.raises(IndexError):
         cancellation.request()
     assert stopped == ["first", "last"]
+
+
+def test_what_a_run_has_started_is_ended_at_the_same_time() -> None:
+    met = threading.Barrier(3)
+    all_at_once([lambda: met.wait(10)] * 3)
+    assert not met.broken
+
+
+def test_one_that_ends_badly_keeps_no_other_from_ending() -> None:
+    ended: list[str] = []
+
+    def breaks() -> None:
+        raise OSError("the agent is stuck")
+
+    with pytest.raises(OSError, match="stuck"):
+        all_at_once([breaks, lambda: ended.append("judge")])
+    assert ended == ["judge"]

@@ -6,21 +6,20 @@ from typing import Any
 
 import pytest
 
-from tests.command_line import engine
-from tests.engine.suites import run, task, write_suite
+from tests.command_line import engine, stderr_of, stdout_of
+from tests.engine.suites import present, run, task, write_prompts, write_suite
 from waza_engine.commands.merge import MergeError, merged_document
 from waza_engine.results.codec.run_documents import run_document
 from waza_engine.results.reading.recordings import read_recording
 
 IDS = [f"t{number}" for number in range(7)]
 SAYS = "- {type: text, name: says, config: {contains: [Mock]}}\n"
-TRIGGERS = "skill: s\nshould_trigger_prompts: [{prompt: please}]\n"
 
 
 @pytest.fixture
 def suite(tmp_path: Path) -> Path:
     path = write_suite(tmp_path, {name: task(name, prompt=name) for name in IDS}, graders=SAYS)
-    (tmp_path / "trigger_tests.yaml").write_text(TRIGGERS)
+    write_prompts(tmp_path, "please")
     return path
 
 
@@ -52,7 +51,7 @@ def test_merged_shards_equal_the_run_of_one_machine(suite: Path, of: int) -> Non
 def test_metrics_are_those_of_all_tasks_whichever_shards_have_some(tmp_path: Path) -> None:
     more = "metrics: [{name: trigger_accuracy, threshold: 0}, {name: task_completion, threshold: 0.9}]\n"
     suite = write_suite(tmp_path, {"a": task("a")}, graders=SAYS.replace("Mock", "nowhere"), more=more)
-    (tmp_path / "trigger_tests.yaml").write_text(TRIGGERS)
+    write_prompts(tmp_path, "please")
     whole = json.loads(json.dumps(run_document(run(suite)[0].outcome)))
     for of in range(2, 6):
         assert merged(shards(suite, of))["metrics"] == whole["metrics"]
@@ -81,8 +80,7 @@ def test_results_that_are_not_the_shards_of_one_run_are_refused(suite: Path) -> 
     one, two = shards(suite, 2)
     with pytest.raises(MergeError, match="are the same shard"):
         merged([one, one])
-    whole = run(suite)[0].results_file
-    assert whole is not None
+    whole = present(run(suite)[0].results_file)
     with pytest.raises(MergeError, match="is not the result of a shard"):
         merged([one, whole])
     with pytest.raises(MergeError, match="the number of shards"):
@@ -115,9 +113,7 @@ def test_a_damaged_shard_is_refused(suite: Path, shard: object) -> None:
 
 @pytest.mark.parametrize("written", ["0/2", "3/2", "1", "1/0", "a/b", "1/99999"])
 def test_a_shard_that_cannot_be_is_refused(suite: Path, written: str) -> None:
-    refused = engine("run", suite, "--shard", written)
-    assert refused.returncode == 2
-    assert "is not a shard" in refused.stderr
+    assert "is not a shard" in stderr_of("run", suite, "--shard", written)
 
 
 def test_a_shard_does_not_fail_and_the_merged_run_does(tmp_path: Path) -> None:
@@ -126,8 +122,5 @@ def test_a_shard_does_not_fail_and_the_merged_run_does(tmp_path: Path) -> None:
     files = [str(tmp_path / f"{number}.json") for number in (1, 2)]
     for number, file in enumerate(files, 1):
         assert engine("run", suite, "--shard", f"{number}/2", "-o", file).returncode == 0
-    refused = engine("merge", *files, "-o", files[0])
-    assert (refused.returncode, "would be overwritten" in refused.stderr) == (2, True)
-    merged = engine("merge", *files, "-o", tmp_path / "all.json")
-    assert merged.returncode == 1
-    assert "7 failed" in merged.stdout
+    assert "would be overwritten" in stderr_of("merge", *files, "-o", files[0])
+    assert "7 failed" in stdout_of("merge", *files, "-o", tmp_path / "all.json", code=1)

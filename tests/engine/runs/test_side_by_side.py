@@ -1,13 +1,12 @@
 """Trials are handed out as requests, side by side when the suite is parallel, and come back as one task."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.engine.suites import CONFIG, GREETS, only_task, run, task, write_suite
-from waza_engine.results.record import TrialOutcome
+from tests.engine.runs.test_backends import Done, Keep
+from tests.engine.suites import GREETS, config_with, noting_hooks, only_task, run, task, write_suite
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.preparing import prepare
@@ -36,10 +35,6 @@ def meets(place: Path, wanted: int, seconds: float) -> str:
     arguments = ["-c", COUNTS, str(place), str(wanted), str(seconds)]
     entry = {"type": "program", "name": "meets", "config": {"command": "python3", "args": arguments}}
     return f"- {json.dumps(entry)}\n"
-
-
-def config(text: str) -> str:
-    return CONFIG.replace("}", f", {text}}}")
 
 
 def test_trials_of_one_task_run_side_by_side_and_are_kept_in_order(tmp_path: Path) -> None:
@@ -81,13 +76,8 @@ def test_free_workers_begin_the_next_task_when_the_first_has_no_more_trials(tmp_
 
 
 def test_hooks_of_a_task_run_once_around_all_its_trials(tmp_path: Path) -> None:
-    note = tmp_path / "note.py"
-    note.write_text("import sys, pathlib\npathlib.Path(sys.argv[1]).open('a').write(sys.argv[2] + ' ')\n")
-    log = tmp_path / "log"
-    hooks = "hooks:\n" + "".join(
-        f"  {name}: [{{command: python3 {note} {log} {name}}}]\n" for name in ("before_task", "after_task")
-    )
-    arguments = [str(note), str(log), "trial"]
+    hooks, log = noting_hooks(tmp_path, "before_task", "after_task"), tmp_path / "log"
+    arguments = [str(tmp_path / "note.py"), str(log), "trial"]
     noted = {"type": "program", "name": "noted", "config": {"command": "python3", "args": arguments}}
     path = write_suite(tmp_path, {"a": task("a")}, graders=f"- {json.dumps(noted)}\n", more=hooks)
     run(path, trials=4, workers=4)
@@ -108,13 +98,7 @@ class Posted(ThreadBackend):
 
     sent: list[str] = []  # noqa: RUF012 - one test uses it
 
-    def start(
-        self,
-        request: TrialRequest,
-        tell: Tell,
-        keep: Callable[[TrialOutcome], None],
-        done: Callable[[TrialOutcome | Exception], None],
-    ) -> None:
+    def start(self, request: TrialRequest, tell: Tell, keep: Keep, done: Done) -> None:
         text = json.dumps(request.document())
         self.sent.append(text)
         super().start(request_from(json.loads(text)), tell, keep, done)
@@ -135,13 +119,7 @@ def test_a_trial_is_a_request_that_can_be_written_down(tmp_path: Path) -> None:
 class Broken(ThreadBackend):
     """Loses every second trial."""
 
-    def start(
-        self,
-        request: TrialRequest,
-        tell: Tell,
-        keep: Callable[[TrialOutcome], None],
-        done: Callable[[TrialOutcome | Exception], None],
-    ) -> None:
+    def start(self, request: TrialRequest, tell: Tell, keep: Keep, done: Done) -> None:
         if request.trial % 2:
             super().start(request, tell, keep, done)
         else:
@@ -160,20 +138,14 @@ def test_a_trial_that_is_lost_costs_no_other_trial(tmp_path: Path) -> None:
 class Second(ThreadBackend):
     """Hands every trial out as if a first attempt had been made."""
 
-    def start(
-        self,
-        request: TrialRequest,
-        tell: Tell,
-        keep: Callable[[TrialOutcome], None],
-        done: Callable[[TrialOutcome | Exception], None],
-    ) -> None:
+    def start(self, request: TrialRequest, tell: Tell, keep: Keep, done: Done) -> None:
         document = request.document() | {"attempt": 2}
         super().start(request_from(document), tell, keep, done)
 
 
 def test_attempts_that_are_spent_are_not_made_again(tmp_path: Path) -> None:
     fails = "- {type: text, name: fails, config: {contains: [goodbye]}}\n"
-    path = write_suite(tmp_path, {"a": task("a")}, graders=fails, config=config("max_attempts: 3"))
+    path = write_suite(tmp_path, {"a": task("a")}, graders=fails, config=config_with("max_attempts: 3"))
     events: list[RunEvent] = []
     report = prepare(RunSettings(path), backend=Second).run(events.append, RunCancellation())
     assert only_task(report).trials[0].attempts == 3

@@ -11,7 +11,7 @@ import waza_engine
 from tests.conftest import StartModel
 from tests.engine.graders.grading import folder
 from tests.engine.runs.agents import Agent, tried_prompts
-from tests.engine.suites import only_task, run, verdicts
+from tests.engine.suites import only_task, present, run, verdicts
 from tests.scripted_model import Answer, ModelRequest, Reply, call
 from waza_engine.commands.github_output import SuiteLocations
 from waza_engine.commands.grade import grade_command
@@ -55,8 +55,7 @@ def test_a_case_is_a_task_and_typed_assertions_need_no_judge(tmp_path: Path) -> 
     report, _ = run(path)
     found = conclude(report.outcome)
     assert [(task.id, task.verdict) for task in found.tasks] == [("1", "passed"), ("no", "failed")]
-    validations = report.outcome.tasks[0].trials[0].validations
-    assert validations is not None
+    validations = present(report.outcome.tasks[0].trials[0].validations)
     assert {name: verdict.type for name, verdict in validations.items()} == {
         "says": "text",
         "assertion-2": "text",
@@ -82,8 +81,7 @@ def test_a_typed_assertion_has_its_verdict(
     for options, expected in ((good, "passed"), (bad, "failed")):
         suite = load_suite(skill_with(tmp_path, {"assertions": [{"type": form, **options}]}))
         (task,) = suite.tasks
-        assert task.task is not None
-        graders, _ = build_graders(task.task.graders)
+        graders, _ = build_graders(present(task.task).graders)
         context = GradingContext(output="Total: 3", workspace=workspace)
         found = [verdict.graded for verdict in grade(graders, context, RunCancellation())]
         assert trial_status(found) == expected, options
@@ -201,8 +199,7 @@ def test_the_baseline_runs_without_the_skill(tmp_path: Path, model_of: Any) -> N
     report, _ = run(
         skill_with(tmp_path, {"assertions": [green]}), executor="openai", model="small", baseline=True
     )
-    impact = report.outcome.tasks[0].impact
-    assert impact is not None
+    impact = present(report.outcome.tasks[0].impact)
     assert impact.delta == 1.0
 
 

@@ -4,13 +4,9 @@ from pathlib import Path
 import pytest
 
 from tests.engine.runs.agents import Agent, only, tried
-from tests.engine.suites import CONFIG, run, task, write_suite
+from tests.engine.suites import config_with, only_task, run, task, write_suite
 from waza_engine.executors.executor import ExecutionRequest
 from waza_engine.runs.loading.suite_on_disk import SuiteError
-
-
-def config(text: str) -> str:
-    return CONFIG.replace("}", f", {text}}}")
 
 
 def write_skill(folder: Path, name: str, description: str = "Does it.", file: str = "SKILL.md") -> Path:
@@ -28,7 +24,7 @@ def request_of(path: Path) -> ExecutionRequest:
 
 
 def suite(directory: Path, settings: str = "", more: str = "") -> Path:
-    return write_suite(directory, {"a": task("a", more)}, config=config(settings) if settings else CONFIG)
+    return write_suite(directory, {"a": task("a", more)}, config=config_with(settings))
 
 
 def test_listed_directories_are_found_beside_the_suite_and_above_it(tmp_path: Path) -> None:
@@ -217,7 +213,7 @@ def test_a_hook_may_make_the_skills(tmp_path: Path) -> None:
         "folder.mkdir(parents=True)\n"
         "(folder / 'SKILL.md').write_text('---\\nname: a\\n---\\n')\n"
     )
-    settings = config("skill_directories: [skills], required_skills: [a]")
+    settings = config_with("skill_directories: [skills], required_skills: [a]")
     report, _ = run(write_suite(tmp_path, {"a": task("a")}, config=settings, more=hooks))
     assert report.outcome.status == "completed"
 
@@ -250,3 +246,37 @@ def test_time_limits_of_the_suite_and_the_task_are_handed_over(tmp_path: Path) -
     limits = "timeout_seconds: 5\nfirst_event_timeout_seconds: 0\n"
     request = request_of(suite(tmp_path, "first_event_timeout_seconds: 7", limits))
     assert (request.timeout_seconds, request.first_event_timeout_seconds) == (5.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("more", "settings", "below", "skills"),
+    [
+        ("", "", "", []),
+        ("skill: reader\n", "", "", ["reader"]),
+        ("", "skill_directories: [skills]", "", ["skills"]),
+        ("", "", "skill_directories: [skills]\n", ["skills"]),
+        ("skill: reader\n", "skill_directories: [skills]", "skill_directories: []\n", []),
+    ],
+)
+def test_only_skills_that_are_named_are_offered_in_a_scenario(
+    tmp_path: Path, more: str, settings: str, below: str, skills: list[str]
+) -> None:
+    request = request_of(scenario(tmp_path, more, settings, below))
+    assert [place.name for place in request.skill_directories] == skills
+
+
+def test_a_scenario_runs_every_time_and_says_so(tmp_path: Path) -> None:
+    path = scenario(tmp_path)
+    assert only_task(run(path, cache=True)[0]).status == "passed"
+    report, events = run(path, cache=True)
+    assert not only_task(report).cached
+    assert "tasks of a `scenario` are not cached" in str(events)
+
+
+def scenario(directory: Path, more: str = "", settings: str = "", below: str = "") -> Path:
+    """Write a suite of a scenario beside the folder ``skills``, which the project would offer."""
+    write_skill(directory / "skills" / "reader", "reader")
+    path = suite(directory, settings, below)
+    head = f'name: suite\nscenario: inventory\nschemaVersion: "2.0"\n{more}'
+    path.write_text(path.read_text("utf-8").replace("name: suite\nskill: writer\n", head), "utf-8")
+    return path

@@ -1,10 +1,14 @@
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from tests.engine.suites import CONFIG, run, task, verdicts, write_suite
+from tests.engine.suites import CONFIG, GREETS, run, task, verdicts, write_suite
+from waza_engine.graders.text import TextGrader
 from waza_engine.runs.loading.suite_on_disk import SuiteError, load_suite
+from waza_engine.runs.trials.selection import select
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.reading import yaml_reader
 from waza_engine.spec.reading.task_globs import GlobError, expand, name_matches
 
 SAYS = "- {type: text, name: says, config: {contains: [hello]}}\n"
@@ -165,3 +169,76 @@ def test_a_task_without_a_prompt_is_an_error_and_an_empty_one_runs(tmp_path: Pat
     report, _ = run(write_suite(tmp_path, {"a": f"id: a\nname: A\n{inputs}", "b": empty}))
     assert [found.status for found in report.outcome.tasks] == ["error", "passed"]
     assert "`inputs`" in report.outcome.tasks[0].error
+
+
+GRADERS = """\
+- {type: text, name: a, config: {contains: [x]}}
+- {type: inline, name: b, config: {grader: none.py}}
+- {type: script, name: c, config: {script: none.py}}
+"""
+
+
+def warnings(path: Path, *names: str) -> list[str]:
+    suite = load_suite(path)
+    return [warning.partition(f"{suite.directory}")[2] or warning for warning in select(suite, (), names)[1]]
+
+
+def test_a_grader_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, {"a": task("a")}, graders=GRADERS)
+    assert warnings(suite, "a", "nope") == ["no grader is called `nope`; there are a, b, c"]
+    assert warnings(suite, "a") == []
+
+
+def test_a_grader_file_that_is_not_there_is_told_before_the_run(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, {"a": task("a")}, graders=GRADERS)
+    told = warnings(suite)
+    assert len(told) == 2
+    assert "grader `b`: Grader not found:" in told[0]
+    assert "grader `c`: the script none.py does not exist" in told[1]
+    (tmp_path / "none.py").write_text("")
+    assert warnings(suite) == []
+
+
+def test_what_is_odd_about_a_grader_of_the_suite_is_said_once_and_of_the_eval_file(tmp_path: Path) -> None:
+    odd = "- {{type: text, name: {}, config: {{contains: [x], colour: red}}}}\n"
+    own = task("b", f"graders:\n{odd.format('own')}")
+    suite = write_suite(tmp_path, {"a": task("a"), "b": own}, graders=odd.format("shared"))
+    said = "`colour` is not an option here and has no effect"
+    assert warnings(suite) == [f"/eval.yaml: grader `shared`: {said}", f"/tasks/b.yaml: grader `own`: {said}"]
+
+
+TASKS = 12
+
+
+def test_a_grader_of_the_suite_is_built_once_for_all_its_tasks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = Counter[str]()
+    create = TextGrader.__init__
+
+    def counted(self: TextGrader, *arguments: object, **options: object) -> None:
+        built["text"] += 1
+        create(self, *arguments, **options)  # pyright: ignore[reportArgumentType]
+
+    monkeypatch.setattr(TextGrader, "__init__", counted)
+    names = [f"t{number}" for number in range(TASKS)]
+    report, _ = run(write_suite(tmp_path, {name: task(name) for name in names}, graders=GREETS))
+    assert report.outcome.summary.succeeded == TASKS
+    assert built["text"] == 1
+
+
+def test_a_task_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed = Counter[str]()
+    parse = yaml_reader.parse_yaml
+
+    def counted(text: str, path: Path) -> yaml_reader.YamlFile:
+        parsed[path.name] += 1
+        return parse(text, path)
+
+    monkeypatch.setattr(yaml_reader, "parse_yaml", counted)
+    report, _ = run(write_suite(tmp_path, {name: task(name) for name in ("a", "b")}, graders=GREETS))
+    assert report.outcome.summary.succeeded == 2
+    assert {name: count for name, count in parsed.items() if name != "eval.yaml"} == {
+        "a.yaml": 1,
+        "b.yaml": 1,
+    }

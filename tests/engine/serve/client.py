@@ -13,6 +13,8 @@ from typing import Any, Self
 
 import psutil
 
+from tests.engine.suites import present
+
 PATIENCE_SECONDS = 60.0
 
 
@@ -40,9 +42,8 @@ class Engine:
 
     def close(self) -> float:
         """Close the input and return how many seconds the end took."""
-        assert self.process.stdin is not None
         started = time.monotonic()
-        self.process.stdin.close()
+        present(self.process.stdin).close()
         self.process.wait(PATIENCE_SECONDS)
         return time.monotonic() - started
 
@@ -114,7 +115,6 @@ class Engine:
         return found
 
     def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
+        for line in present(self.process.stdout):
             self.lines.append(line)
             self.messages.put(json.loads(line))

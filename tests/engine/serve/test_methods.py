@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.engine.serve.client import Engine
-from tests.engine.suites import GREETS, run, task, write_suite
+from tests.engine.suites import GREETS, recorded, task, write_suite
 
 CONFIG = """\
 config:
@@ -38,20 +38,15 @@ graders: [{type: text, name: own, weight: 2, config: {contains: [hello]}}]
 """
 
 
-def result(engine: Engine, method: str, **params: Any) -> Any:
-    answer = engine.request(
-        method, **{key: str(v) if isinstance(v, Path) else v for key, v in params.items()}
-    )
-    assert "result" in answer, answer
-    return answer["result"]
+def result(engine: Engine, method: str, wanted: str = "result", **params: Any) -> Any:
+    given = {key: str(value) if isinstance(value, Path) else value for key, value in params.items()}
+    answer = engine.request(method, **given)
+    assert wanted in answer, answer
+    return answer[wanted]
 
 
 def error(engine: Engine, method: str, **params: Any) -> dict[str, Any]:
-    answer = engine.request(
-        method, **{key: str(v) if isinstance(v, Path) else v for key, v in params.items()}
-    )
-    assert "error" in answer, answer
-    return answer["error"]
+    return result(engine, method, "error", **params)
 
 
 def suite(directory: Path, **tasks: str) -> Path:
@@ -93,7 +88,11 @@ def test_eval_get_has_upstreams_keys_and_leaves_out_what_is_empty(engine: Engine
 
 def test_task_list_has_disabled_tasks_and_those_that_cannot_be_loaded(engine: Engine, tmp_path: Path) -> None:
     path = suite(tmp_path, a=task("a"), b="id: [", c=task("c", "enabled: false\n"))
-    assert [found["id"] for found in result(engine, "task.list", path=path)["tasks"]] == ["a", "b", "c"]
+    listed = result(engine, "task.list", path=path)["tasks"]
+    assert listed == [
+        {"id": name, "name": title} for name, title in (("a", "Task a"), ("b", "b"), ("c", "Task c"))
+    ]
+    assert error(engine, "task.get", path=path, task_id="b")["code"] == -32001
     assert result(engine, "task.get", path=path, task_id="c")["active"] is False
 
 
@@ -170,6 +169,7 @@ def test_a_suite_that_cannot_be_loaded_has_the_code_of_its_method(
         ("eval.list", {"dir": "/nowhere/at/all"}, "no directory"),
         ("eval.get", {}, "`path`"),
         ("eval.get", {"path": ""}, "`path`"),
+        ("eval.get", {"path": 3}, "`path`"),
         ("eval.get", {"path": "a\0b"}, "`path`"),
         ("eval.validate", {}, "`path`"),
         ("eval.run", {}, "`path`"),
@@ -232,9 +232,9 @@ def test_a_run_has_its_fixtures_where_the_caller_says(engine: Engine, tmp_path: 
 
 def test_the_newest_record_of_a_suite_is_graded(engine: Engine, tmp_path: Path) -> None:
     path = suite(tmp_path)
-    report, _ = run(path)
+    record = recorded(path)
     found = result(engine, "grader.grade", record=tmp_path)
-    assert (found["record"], found["passed"]) == (str(report.results_file), True)
+    assert (found["record"], found["passed"]) == (str(record), True)
 
 
 def test_the_status_of_a_run_goes_from_running_to_its_end(engine: Engine, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.serve.client import PATIENCE_SECONDS, Engine
-from tests.engine.suites import GREETS, HANGS, task, until_kept, write_suite
+from tests.engine.suites import GREETS, HANGS, present, task, until_kept, write_suite
 from tests.patience import ON_A_BUSY_MACHINE, staying
 from waza_engine import json_rpc_lines
 from waza_engine.commands import methods, serve
@@ -123,8 +123,7 @@ def test_the_end_of_input_cancels_everything_within_two_seconds(tmp_path: Path) 
     assert engine.close() < 2.0 + ON_A_BUSY_MACHINE
     assert engine.process.returncode == 0
     assert staying(processes) == []
-    found = latest_results(tmp_path)
-    assert found is not None
+    found = present(latest_results(tmp_path))
     assert found.status == "canceled"
     assert {task.id: task.status for task in found.tasks.values()} == {"a": "passed", "b": "skipped"}
 
@@ -136,8 +135,7 @@ def test_a_killed_engine_leaves_readable_results_and_the_next_run_makes_them_who
     engine.events_until("output", task="b")
     until_kept(tmp_path, "a")
     engine.kill()
-    found = latest_results(tmp_path)
-    assert found is not None
+    found = present(latest_results(tmp_path))
     assert (found.complete, found.tasks["a"].graders["greets"].score) == (False, 1.0)
     with Engine() as again:
         again.run(path, tasks=["a"])
@@ -166,10 +164,6 @@ def test_what_a_suite_prints_never_reaches_the_wire(lasting_engine: Engine, tmp_
         ('{"jsonrpc": "2.0", "id": 3, "method": 4}', -32600, 3),
         ('{"jsonrpc": "2.0", "id": 4, "method": "eval.fly"}', -32601, 4),
         ('{"jsonrpc": "2.0", "id": 5, "method": "eval.run", "params": [1]}', -32602, 5),
-        ('{"jsonrpc": "2.0", "id": 6, "method": "eval.run", "params": {}}', -32602, 6),
-        ('{"jsonrpc": "2.0", "id": 7, "method": "eval.run", "params": {"path": 3}}', -32602, 7),
-        ('{"jsonrpc": "2.0", "id": 8, "method": "eval.run", "params": {"path": "/gone.yaml"}}', -32000, 8),
-        ('{"jsonrpc": "2.0", "id": 9, "method": "run.status", "params": {"run_id": "gone"}}', -32602, 9),
         ('{"jsonrpc": "2.0", "id": "x", "method": "run.cancel", "params": {"run_id": "gone"}}', -32602, "x"),
     ],
 )
@@ -187,9 +181,7 @@ def test_a_suite_that_cannot_be_loaded_is_refused_with_the_place(
 ) -> None:
     path = tmp_path / "eval.yaml"
     path.write_text("name: x\nconfig: {trials_per_task: none}\n")
-    error = lasting_engine.request("eval.run", path=str(path))["error"]
-    assert error["code"] == -32001
-    assert "eval.yaml:2" in error["message"]
+    assert "eval.yaml:2" in lasting_engine.request("eval.run", path=str(path))["error"]["message"]
     empty = write_suite(tmp_path / "empty", {})
     assert lasting_engine.request("eval.run", path=str(empty))["error"]["code"] == -32001
 
@@ -200,23 +192,6 @@ def test_notifications_and_blank_lines_are_never_answered(engine: Engine, tmp_pa
     engine.write('{"jsonrpc": "2.0", "id": 99, "result": null}')
     assert engine.request("eval.list", dir=str(tmp_path))["result"] == {"evals": []}
     assert len(engine.lines) == 1
-
-
-def test_suites_and_tasks_are_listed_and_described(lasting_engine: Engine, tmp_path: Path) -> None:
-    path = write_suite(tmp_path / "deep", {"a": task("a"), "b": "id: ["}, graders=GREETS)
-    assert lasting_engine.request("eval.list", dir=str(tmp_path))["result"] == {
-        "evals": [{"path": str(path), "name": "suite", "skill": "writer"}]
-    }
-    described = lasting_engine.request("eval.get", path=str(path))["result"]
-    assert (described["name"], described["graders"]) == ("suite", [{"name": "greets", "type": "text"}])
-    assert described["config"]["engine_type"] == "mock"
-    tasks = lasting_engine.request("task.list", path=str(path))["result"]["tasks"]
-    assert tasks == [{"id": "a", "name": "Task a"}, {"id": "b", "name": "b"}]
-    assert lasting_engine.request("task.get", path=str(path), task_id="a")["result"]["inputs"] == {
-        "prompt": "Say hello"
-    }
-    assert lasting_engine.request("task.get", path=str(path), task_id="z")["error"]["code"] == -32602
-    assert lasting_engine.request("task.get", path=str(path), task_id="b")["error"]["code"] == -32001
 
 
 def test_validating_names_every_mistake(lasting_engine: Engine, tmp_path: Path) -> None:
