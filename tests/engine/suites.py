@@ -8,6 +8,7 @@ from textwrap import dedent
 from typing import TypeVar
 
 from waza_engine.results.reading.newest_scores import latest_results
+from waza_engine.results.reading.scores import RunResult
 from waza_engine.results.record import RunOutcome, TaskOutcome, TrialOutcome, Validation
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.cancellation import RunCancellation
@@ -99,6 +100,13 @@ def recorded(path: Path, **options: object) -> Path:
     report, _ = run(path, **options)
     assert report.results_file is not None
     return report.results_file
+
+
+def newest(directory: Path, **options: str) -> RunResult:
+    """Return the newest results of a suite, which there are."""
+    found = latest_results(directory, **options)
+    assert found is not None
+    return found
 
 
 def replaced(path: Path, old: str, new: str) -> None:

@@ -11,7 +11,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from tests.engine.suites import recorded, run
-from tests.protocol.editor import Editor, editing, write_suite
+from tests.protocol.editor import Editor, write_suite
 from waza_engine.results.result_file_names import JOURNAL_SUFFIX
 
 pytestmark = [pytest.mark.check, pytest.mark.asyncio(loop_scope="module")]
@@ -84,52 +84,14 @@ EDITS = {
 }
 
 
-async def test_an_edit_makes_stale_what_it_concerns_until_it_is_taken_back(suite: Path) -> None:
-    async with editing(suite.parents[1]) as editor:
-        assert await stale(editor, suite) == []
-        for what, ((name, before, after), expected) in EDITS.items():
-            uri = edit(editor, suite.parent / name, before, after)
-            assert await stale(editor, suite) == expected, what
-            editor.replace(uri, 3, (suite.parent / name).read_text("utf-8"))
-            assert await stale(editor, suite) == [], what
-            editor.close(uri)
-
-
-async def test_a_task_file_with_another_name_keeps_its_results(suite: Path) -> None:
-    (suite.parent / "tasks/two.yaml").rename(suite.parent / "tasks/second.yaml")
-    async with editing(suite.parents[1]) as editor:
-        assert await stale(editor, suite) == []
-
-
-async def test_a_suite_that_was_never_run_has_nothing_stale(tmp_path: Path) -> None:
-    suite = write_suite(tmp_path, SUITE, one=ONE)
-    async with editing(tmp_path) as editor:
-        assert await stale(editor, suite) == []
-
-
-async def test_a_new_task_leaves_the_suite_stale_until_it_has_run(suite: Path) -> None:
-    (suite.parent / "tasks/new.yaml").write_text("id: new\ninputs: {prompt: hello}\n", "utf-8")
-    async with editing(suite.parents[1]) as editor:
-        assert await stale(editor, suite) == [("", "stale", False)]
-    run(suite, tasks=("new",))
-    async with editing(suite.parents[1]) as editor:
-        assert await stale(editor, suite) == []
-
-
-async def test_a_suite_with_fewer_tasks_than_its_run_is_stale_until_it_runs_again(suite: Path) -> None:
-    (suite.parent / "tasks/two.yaml").unlink()
-    async with editing(suite.parents[1]) as editor:
-        assert await stale(editor, suite) == [("", "stale: two.yaml gone", False)]
-    run(suite)
-    async with editing(suite.parents[1]) as editor:
-        assert await stale(editor, suite) == []
-
-
-async def test_a_changed_skill_makes_all_of_the_suite_stale_and_is_named(suite: Path) -> None:
-    skill = suite.parents[1] / "SKILL.md"
-    async with editing(suite.parents[1]) as editor:
-        skill.write_text(SKILL + "Well.\n", "utf-8")
-        assert await stale(editor, suite) == [("", "stale: SKILL.md +1 −0", True)]
+async def test_an_edit_makes_stale_what_it_concerns(editor: Editor, suite: Path) -> None:
+    assert await stale(editor, suite) == []
+    for what, ((name, before, after), expected) in EDITS.items():
+        uri = edit(editor, suite.parent / name, before, after)
+        assert await stale(editor, suite) == expected, what
+        editor.replace(uri, 3, (suite.parent / name).read_text("utf-8"))
+        assert await stale(editor, suite) == [], what
+        editor.close(uri)
 
 
 async def test_grading_again_makes_it_fresh_and_live_verdicts_do_not(editor: Editor, suite: Path) -> None:
@@ -203,7 +165,7 @@ async def test_what_is_shown_as_waiting_is_stale_when_a_person_has_reviewed_it(
     ]
 
 
-async def test_a_run_that_was_killed_is_no_newer_one_than_itself(suite: Path) -> None:
+async def test_a_run_that_was_killed_is_no_newer_one_than_itself(editor: Editor, suite: Path) -> None:
     since = datetime.now(UTC).isoformat()
     record = recorded(suite)
     document = json.loads(record.read_text("utf-8"))
@@ -211,29 +173,25 @@ async def test_a_run_that_was_killed_is_no_newer_one_than_itself(suite: Path) ->
     lines = "".join(f"{json.dumps(line)}\n" for line in (document, *tasks))
     record.with_name(f"{record.stem}{JOURNAL_SUFFIX}").write_text(lines, "utf-8")
     record.unlink()
-    async with editing(suite.parents[1]) as editor:
-        newer = ("", "stale: a newer run is recorded", False)
-        assert newer in await shown(editor, suite, since)
-        assert await shown(editor, suite, since, str(record)) == []
+    newer = ("", "stale: a newer run is recorded", False)
+    assert newer in await shown(editor, suite, since)
+    assert await shown(editor, suite, since, str(record)) == []
 
 
-async def test_what_a_client_shows_is_stale_when_its_record_is_gone(suite: Path) -> None:
+async def test_what_a_client_shows_is_stale_when_its_record_is_gone(editor: Editor, suite: Path) -> None:
     results = next((suite.parent / ".waza/results").glob("*.json"))
     shutil.rmtree(suite.parent / ".waza")
-    async with editing(suite.parents[1]) as editor:
-        since = datetime.now(UTC).isoformat()
-        assert await shown(editor, suite, since) == []
-        assert await shown(editor, suite, since, str(results)) == [("", "stale: its record is gone", True)]
+    since = datetime.now(UTC).isoformat()
+    assert await shown(editor, suite, since) == []
+    assert await shown(editor, suite, since, str(results)) == [("", "stale: its record is gone", True)]
 
 
-async def test_since_must_be_a_time(suite: Path) -> None:
-    async with editing(suite.parents[1]) as editor:
-        with pytest.raises(JsonRpcException, match="must be a time"):
-            await shown(editor, suite, "yesterday")
+async def test_since_must_be_a_time(editor: Editor, suite: Path) -> None:
+    with pytest.raises(JsonRpcException, match="must be a time"):
+        await shown(editor, suite, "yesterday")
 
 
-async def test_the_id_must_be_that_of_a_suite(suite: Path) -> None:
-    async with editing(suite.parents[1]) as editor:
-        for wrong in ("nonsense", f"{suite.as_posix()}::one"):
-            with pytest.raises(JsonRpcException, match="must be that of a suite"):
-                await editor.ask("waza/staleResults", id=wrong)
+async def test_the_id_must_be_that_of_a_suite(editor: Editor, suite: Path) -> None:
+    for wrong in ("nonsense", f"{suite.as_posix()}::one"):
+        with pytest.raises(JsonRpcException, match="must be that of a suite"):
+            await editor.ask("waza/staleResults", id=wrong)

@@ -4,6 +4,8 @@ What agent-eval-harness answers is recorded in `theirs.json`; `record_theirs.py`
 """
 
 import json
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +13,53 @@ import jsonschema
 import pytest
 
 from tests.command_line import harness
-from tests.engine.harness.both import Answer, ours, recorded, theirs
 from tests.engine.harness.generated import COUNT, generated
-from tests.engine.harness.record_theirs import GENERATED, rows_of
-from tests.engine.harness.scenarios import ADAPTER, AGENT, CONTAINS, lines, prompt, without_times
+from tests.engine.harness.record_theirs import GENERATED, RECORDED, rows_of
+from tests.engine.harness.scenarios import ADAPTER, AGENT, CONTAINS, SCENARIOS, lines, prompt, without_times
 from waza_engine.schemas.harness_schemas import SCHEMAS, schema_of
 
 pytestmark = pytest.mark.check
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a program answered."""
+
+    exit_code: int
+    output: str
+    errors: str
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The output as JSON Lines."""
+        return [json.loads(line) for line in self.output.splitlines()]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The output as one JSON object."""
+        return json.loads(self.output)
+
+
+@cache
+def recorded() -> dict[str, Any]:
+    """Return the answers of agent-eval-harness."""
+    return json.loads(RECORDED.read_text("utf-8"))
+
+
+def theirs(name: str) -> Answer:
+    """Return what agent-eval-harness answered in a scenario."""
+    found = recorded()["scenarios"][name]
+    return Answer(found["exit_code"], found["output"], "\n".join(found["errors"]))
+
+
+def ours(name: str, folder: Path) -> Answer:
+    """Return what our program answers in a scenario."""
+    scenario = SCENARIOS[name]
+    scenario.write(folder)
+    ended = harness(*scenario.arguments(folder), cwd=folder)
+    output = (folder / scenario.output).read_text("utf-8") if scenario.output else ended.stdout
+    return Answer(ended.returncode, output, ended.stderr)
+
 
 EQUAL_ROWS = {
     "capture": "CaptureResult",
@@ -189,10 +231,8 @@ class TestItsDefectsAreNotOurs:
     def test_lines_are_counted_as_an_editor_counts_them(self, tmp_path: Path) -> None:
         harness, engine = both("line numbers skip blank lines", tmp_path)
         assert "at line 2" in harness.errors
-        assert (engine.exit_code, engine.errors.splitlines()[0]) == (
-            1,
-            "p.jsonl:4: `input` must be a string or a list of strings.",
-        )
+        assert engine.exit_code == 1
+        assert engine.errors.splitlines()[0] == "p.jsonl:4: `input` must be a string or a list of strings."
 
     @pytest.mark.parametrize("name", ["k of zero", "k of letters"])
     def test_a_number_of_trials_must_be_one(self, name: str, tmp_path: Path) -> None:

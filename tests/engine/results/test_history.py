@@ -9,11 +9,17 @@ from typing import Any
 
 import pytest
 
-from tests.engine.suites import GREETS, run, task, write_suite
+from tests.engine.suites import GREETS, newest, recorded, run, task, write_suite
 from waza_engine.results.reading import history
+from waza_engine.results.reading.expenses import RunExpenses, expenses_of
 from waza_engine.results.reading.history import RecordedRun, history_of
+from waza_engine.results.reading.newest_scores import latest_results
+from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reports.trend import trend
 from waza_engine.results.result_file_names import INDEX_NAME
+from waza_engine.runs.loading.suite_on_disk import SuiteError
+from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
+from waza_engine.runs.regrading.resident import ResidentSuites
 
 
 @pytest.fixture
@@ -184,11 +190,8 @@ def test_a_task_that_fails_since_a_run_passed_before_it(suite: Path) -> None:
         newest, tasks=[{**document["tasks"][0], "status": "failed", "runs": [{**trial, "status": "failed"}]}]
     )
     (only,) = trend(history_of(suite).runs)["tasks"]
-    assert (only["verdicts"], only["red_since"], only["passed_in"]) == (
-        ["passed", "passed", "failed"],
-        newest.name,
-        history_of(suite).runs[-2].file,
-    )
+    assert (only["verdicts"], only["red_since"]) == (["passed", "passed", "failed"], newest.name)
+    assert only["passed_in"] == history_of(suite).runs[-2].file
 
 
 TWO = GREETS + "- {type: text, name: leaves, config: {contains: [bye]}}\n"
@@ -222,3 +225,89 @@ def test_a_task_that_failed_a_chosen_grader_is_red(tmp_path: Path) -> None:
     assert red is not None
     (only,) = trend(history_of(path).runs)["tasks"]
     assert (only["red_since"], only["passed_in"], only["scores"]) == (red.name, green.name, [1.0, None])
+
+
+# --- what trials took ---
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Path:
+    return recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
+
+
+def expenses(record: Path) -> list[RunExpenses]:
+    return list(expenses_of(record.parents[2], "eval.yaml"))
+
+
+def changed(record: Path, **values: Any) -> None:
+    document = json.loads(record.read_text("utf-8"))
+    document["tasks"][0]["runs"][0] |= values
+    record.write_text(json.dumps(document), "utf-8")
+
+
+def test_a_record_of_more_than_32_mb_says_what_it_took(record: Path) -> None:
+    before = expenses(record)
+    assert len(before[0].tasks["a"]) == 1
+    changed(record, final_output="x" * 33_000_000)
+    assert expenses(record) == before
+
+
+def test_an_odd_value_costs_that_value_alone(record: Path) -> None:
+    changed(record, session_digest=3, duration_ms=70)
+    (found,) = expenses(record)
+    assert [trial.duration_ms for trial in found.tasks["a"]] == [70]
+
+
+# --- whose a recorded run is ---
+
+
+SUITE = "name: {}\nskill: greeter\ntasks: [tasks/*.yaml]\n"
+SAYS = "- {type: text, name: says, config: {contains: [Mock]}}\n"
+
+
+@pytest.mark.parametrize("name", ["greeter", "'greeter'", '"greeter"  # of all', "greeter # of all"])
+def test_a_renamed_eval_file_has_the_runs_of_its_old_name(tmp_path: Path, name: str) -> None:
+    (tmp_path / "nightly.yaml").write_text(SUITE.format(name))
+    (tmp_path / "other.yaml").write_text(SUITE.format("other"))
+    assert Owner(tmp_path, "nightly.yaml").has("eval.yaml", "greeter")
+    assert not Owner(tmp_path, "other.yaml").has("eval.yaml", "greeter")
+    assert not Owner(tmp_path, "nightly.yaml").has("eval.yaml", "")
+
+
+def test_it_has_none_of_a_file_that_is_there_or_that_two_could_have_been(tmp_path: Path) -> None:
+    for name in ("eval.yaml", "nightly.yaml"):
+        (tmp_path / name).write_text(SUITE.format("greeter"))
+    assert not Owner(tmp_path, "nightly.yaml").has("eval.yaml", "greeter")
+    (tmp_path / "eval.yaml").rename(tmp_path / "weekly.yaml")
+    for name in ("nightly.yaml", "weekly.yaml"):
+        assert not Owner(tmp_path, name).has("eval.yaml", "greeter")
+
+
+def test_a_file_that_is_no_suite_is_nobody(tmp_path: Path) -> None:
+    (tmp_path / "task.yaml").write_text("id: one\nname: greeter\ninputs: {prompt: Greet}\n")
+    (tmp_path / "nightly.yaml").write_text(SUITE.format("greeter"))
+    assert Owner(tmp_path, "nightly.yaml").has("eval.yaml", "greeter")
+
+
+def test_scores_history_and_expenses_follow_a_renamed_eval_file(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=SAYS)
+    run(path)
+    renamed = path.rename(path.with_name("nightly-eval.yaml"))
+    found = newest(tmp_path, eval_file=renamed.name)
+    assert found.tasks["a"].passed
+    assert found.whole is not None
+    assert [one.verdict for one in history_of(renamed).runs] == ["passed"]
+    assert len(list(expenses_of(tmp_path, renamed.name))) == 1
+    assert latest_results(tmp_path, eval_file="third.yaml") is None
+
+
+def test_a_record_is_graded_again_by_its_eval_file_under_the_name_that_it_has_now(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=SAYS)
+    run(path)
+    (record,) = (tmp_path / ".waza" / "results").glob("*.json")
+    renamed = path.rename(path.with_name("nightly-eval.yaml"))
+    regrading = prepare_regrading(RegradeRequest(record), ResidentSuites())
+    assert regrading.suite.path == renamed
+    path.with_name("weekly-eval.yaml").write_text(renamed.read_text())
+    with pytest.raises(SuiteError, match="name it with `--suite`"):
+        prepare_regrading(RegradeRequest(record), ResidentSuites())

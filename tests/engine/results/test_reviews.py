@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from tests.command_line import Finished, engine
-from tests.engine.suites import recorded, run, task, write_suite
+from tests.engine.suites import newest, recorded, run, task, write_suite
 from waza_engine.commands.methods import Methods
 from waza_engine.commands.regraded import answer, graded
 from waza_engine.commands.reporting import ReportedRun, report_of
 from waza_engine.commands.shared_options import ReportKind
-from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.results.reviews import REVIEWS_NAME, agreement, broken_lines, reviews
 from waza_engine.runs.limits.cancellation import RunCancellation
@@ -54,8 +53,7 @@ def reviewed_suite(tmp_path: Path, graders: str = HUMAN, **options: Any) -> Path
 def test_from_a_run_that_waits_to_the_score_that_the_editor_shows(tmp_path: Path) -> None:
     results = reviewed_suite(tmp_path)
     content = results.read_bytes()
-    waiting = latest_results(tmp_path)
-    assert waiting is not None
+    waiting = newest(tmp_path)
     assert (waiting.tasks["a"].graders["expert"].status, waiting.tasks["a"].score) == ("pending", 1.0)
 
     items = listed(tmp_path)["items"]
@@ -74,8 +72,7 @@ def test_from_a_run_that_waits_to_the_score_that_the_editor_shows(tmp_path: Path
     }  # fmt: skip
     assert results.read_bytes() == content
 
-    shown = latest_results(tmp_path)
-    assert shown is not None
+    shown = newest(tmp_path)
     grader = shown.tasks["a"].graders["expert"]
     assert (grader.status, grader.score, grader.passed) == ("graded", 0.25, False)
     assert grader.feedback == "a key in line 3"
@@ -93,8 +90,7 @@ def test_a_trial_that_still_waits_is_no_zero_beside_a_reviewed_one(
     assert review("--task", "a", "--trial", "2", verdict, "--score", "0.4", cwd=tmp_path).returncode == 0
     assert read_recording(results).document["tasks"][0]["stats"]["avg_score"] == 0.4
     assert "a  0.40  " in engine("report", results).stdout
-    shown = latest_results(tmp_path)
-    assert shown is not None
+    shown = newest(tmp_path)
     expert = shown.tasks["a"].graders["expert"]
     assert (shown.tasks["a"].score, expert.score, expert.scores, expert.status) == (0.4, 0.4, (0.4,), status)
 
@@ -121,8 +117,7 @@ def test_metrics_count_a_review(tmp_path: Path) -> None:
     record = reviewed_suite(tmp_path, more=more)
     review("--fail", cwd=tmp_path)
     assert "note: task_completion is 0.00, below 0.9" in engine("report", record).stdout
-    shown = latest_results(tmp_path)
-    assert shown is not None
+    shown = newest(tmp_path)
     assert [(metric.value, metric.passed) for metric in shown.metrics] == [(0, False)]
 
 
@@ -130,8 +125,7 @@ def test_a_review_below_the_least_score_of_the_run_is_no_pass_for_the_editor_eit
     report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=HUMAN), fail_under=0.9)
     review("--pass", "--score", "0.6", cwd=tmp_path)
     assert "✗ the score is 0.80, below 0.9" in engine("report", report.results_file).stdout
-    shown = latest_results(tmp_path)
-    assert shown is not None
+    shown = newest(tmp_path)
     assert shown.verdict == "failed"
 
 
@@ -179,8 +173,7 @@ def test_what_waits_at_a_checkpoint_is_reviewed_by_the_name_that_reports_give_it
         assert review("--task", "a", "--grader", "expert after turn 1", verdict, cwd=tmp_path).returncode == 0
         assert engine("report", eval_file).returncode == code
         assert listed(tmp_path)["items"] == []
-    found = latest_results(tmp_path)
-    assert found is not None
+    found = newest(tmp_path)
     assert found.tasks["a"].status == "failed"
 
 

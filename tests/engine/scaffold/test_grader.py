@@ -4,14 +4,17 @@ from pathlib import Path
 
 import pytest
 import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from tests.command_line import engine
 from waza_engine.graders.registry import BUILT_IN_TYPES, create
-from waza_engine.scaffold.composing import with_item
+from waza_engine.scaffold.composing import compose, to_yaml, with_item
 from waza_engine.scaffold.file_changes import ScaffoldError
 from waza_engine.scaffold.grader import grader_entry, with_grader
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.reading.yaml_reader import parse_yaml
 
 ITEM = "- type: text\n  name: new\n  config:\n    contains:\n      - x\n"
 EVAL_OF_TASKS = """\
@@ -170,3 +173,46 @@ def test_an_existing_grader_file_stays(tmp_path: Path, monkeypatch: pytest.Monke
 def test_either_a_type_or_a_kind_is_needed(arguments: list[str]) -> None:
     found = engine("new", "grader", *arguments)
     assert (found.returncode, "--kind" in found.stderr) == (2, True)
+
+
+# --- YAML that is composed from a template ---
+
+
+TEMPLATE = """\
+# The name.
+name: $name  # short
+
+items:
+  - $name
+  - [a, b]  # as it is
+"""
+
+
+def test_comments_quotes_and_flow_lists_stay() -> None:
+    assert compose(TEMPLATE, name="a: b") == TEMPLATE.replace("$name  ", "'a: b' ").replace("$name", "'a: b'")
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\x00\x85\u2028\u2029\ufeff\ufffe\uffff")))
+@example("on")
+@example("12:30")
+@example("first\nsecond\n")
+@example("first\n\n  # second")
+@example(" indented\nnot")
+@example("trailing \nspace")
+@example("---\n...")
+@example("$name")
+def test_every_string_is_read_back_by_both_versions_of_yaml(text: str) -> None:
+    composed = compose("a: $a\nb:\n  - c: $a\n", a=text)
+    assert parse_yaml(composed, Path("a.yaml")).value == {"a": text, "b": [{"c": text}]}
+    assert yaml.safe_load(composed) == {"a": text, "b": [{"c": text}]}
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        ([{"a": [1, {"b": "x"}]}, "y"], "- a:\n    - 1\n    - b: x\n- y\n"),
+        ({"a": {}, "b": [], "c": None}, "a: {}\nb: []\nc:\n"),
+    ],
+)
+def test_plain_data_become_blocks(data: object, text: str) -> None:
+    assert to_yaml(data) == text

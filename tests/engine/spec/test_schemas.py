@@ -3,6 +3,7 @@
 import errno
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,32 +15,22 @@ import waza_engine
 from tests.engine.spec.schema_reading import all_schemas, schema_of, subschemas
 from waza_engine.commands.application import application
 from waza_engine.graders.registry import BUILT_IN_TYPES
-from waza_engine.schemas.suite_schemas import schema_text, schemas, write_schemas
+from waza_engine.schemas.suite_schemas import write_schemas
 from waza_engine.spec.reading.yaml_reader import parse_yaml
 
 COMMITTED = Path(waza_engine.__file__).parent / "schemas"
 NAMES = sorted(all_schemas())
 
 
-def test_the_committed_schemas_are_the_generated_ones(tmp_path: Path) -> None:
+def test_the_committed_schemas_are_the_generated_ones_and_that_of_a_type_that_is_gone_is_deleted(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "graders").mkdir()
+    (tmp_path / "graders" / "gone.schema.json").write_text("{}")
     write_schemas(tmp_path)
     fresh = {path.relative_to(tmp_path): path.read_text("utf-8") for path in tmp_path.rglob("*.json")}
     committed = {path.relative_to(COMMITTED): path.read_text("utf-8") for path in COMMITTED.rglob("*.json")}
     assert committed == fresh, "run `make schemas`"
-
-
-def test_generating_twice_gives_the_same_text() -> None:
-    assert {name: schema_text(schema) for name, schema in schemas().items()} == {
-        name: schema_text(schema) for name, schema in schemas().items()
-    }
-
-
-def test_writing_deletes_the_schema_of_a_type_that_is_gone(tmp_path: Path) -> None:
-    left_over = tmp_path / "graders" / "gone.schema.json"
-    left_over.parent.mkdir()
-    left_over.write_text("{}")
-    write_schemas(tmp_path)
-    assert not left_over.exists()
 
 
 def test_every_built_in_type_has_a_schema_of_its_whole_entry() -> None:
@@ -119,7 +110,7 @@ def test_older_grader_types_are_deprecated_and_name_their_successor(grader: str)
     schema = schema_of(f"grader:{grader}")
     assert schema["deprecated"] is True
     assert schema["properties"]["type"]["deprecated"] is True
-    assert schema["x-waza-replaced-by"] in BUILT_IN_TYPES
+    assert "deprecated" not in schema_of(f"grader:{schema['x-waza-replaced-by']}")
 
 
 @pytest.mark.parametrize("grader", ["human", "human_calibration", "text", "tool_calls"])
@@ -220,7 +211,7 @@ def test_a_description_promises_no_command_that_is_not_there(name: str) -> None:
 def test_a_schema_that_cannot_be_written_leaves_the_old_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_schemas(tmp_path)
+    shutil.copytree(COMMITTED, tmp_path, dirs_exist_ok=True)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
     def full(_descriptor: int) -> None:

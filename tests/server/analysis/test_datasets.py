@@ -4,21 +4,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.project.files import opened, put, workspace_with
+from tests.server.analysis.drawing import problems_in
+from tests.server.project.files import put
 from waza_engine.runs.loading.suite_on_disk import load_suite
 from waza_engine.spec.problems import SuiteFileError
-from waza_language_server.analysis.diagnose import diagnose
 
 EVAL = "name: a\nskill: b\nconfig: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: x}\n"
 
 
 def reported(root: Path, rows: str | None, name: str = "rows.csv") -> list[tuple[str, str]]:
     text = f"{EVAL}tasks_from: {name}\n"
-    path = put(root, "eval.yaml", text)
     if rows is not None:
         put(root, name, rows)
-    document = opened(path, "eval")
-    found = diagnose(document, workspace_with(document, roots=(root,)))
+    found = problems_in(root, "eval.yaml", text, "eval")
     return [(text[each.span.start : each.span.end], each.message) for each in found if "dataset" in each.code]
 
 
@@ -31,9 +29,7 @@ def reported(root: Path, rows: str | None, name: str = "rows.csv") -> list[tuple
         (None, "There is no file `rows.csv`"),
     ],
 )
-def test_a_dataset_that_a_run_refuses_is_an_error_at_its_name(
-    tmp_path: Path, rows: str | None, said: str
-) -> None:
+def test_a_refused_dataset_is_an_error_at_its_name(tmp_path: Path, rows: str | None, said: str) -> None:
     [(place, message)] = reported(tmp_path, rows)
     assert (place, said in message) == ("rows.csv", True), message
 
@@ -46,8 +42,7 @@ def test_a_dataset_with_other_separators_that_are_certain_is_none(tmp_path: Path
 def test_a_dataset_outside_the_folder_of_the_suite_is_an_error(tmp_path: Path, written: str) -> None:
     put(tmp_path, "rows.csv", "id,prompt\na,x\n")
     text = f"{EVAL}tasks_from: {written}\n"
-    document = opened(put(tmp_path, "suite/eval.yaml", text), "eval")
-    found = diagnose(document, workspace_with(document, roots=(tmp_path,)))
+    found = problems_in(tmp_path, "suite/eval.yaml", text, "eval")
     assert [each.message for each in found if each.code == "unusable-dataset"] == [
         f"`{written}` is not in the folder of the suite; move the dataset there."
     ]
@@ -60,7 +55,6 @@ def test_a_dataset_outside_the_folder_of_the_suite_is_an_error(tmp_path: Path, w
         ('{"id": "a", "input": "x"}\n{"id": "b"}\n', "line 2: `input` is missing in this line"),
         ('{"id": "a", "input": "  "}\n', "line 1: `input` must not be blank"),
         ('{"id": "a", "input": "x"}\n\n{"id": "a", "input": "y"}\n', "line 3: The id `a` is taken by line 1"),
-        ('{"id": "a"}\n{"id": 1, "input": "x"}\n', "line 1: `input` is missing"),
         ('{"id": "a"}\n{"id": 1, "input": "x"}\n', "; 1 more error below it."),
     ],
 )

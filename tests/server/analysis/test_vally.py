@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.server.analysis.drawing import drawn, fixed, problems
+from tests.server.analysis.drawing import drawn, fixed, problems, problems_in
+from tests.server.project.files import workspace_with
 from waza_engine.runs.loading.suite_on_disk import load_suite
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.vally.grader_options import GRADERS
@@ -16,11 +17,7 @@ from waza_engine.spec.vally.versions import CHANGES, VERSIONS, is_slug, slug_of
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.failures import failures_noted
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.project.document import Document, DocumentKind
-from waza_language_server.project.index import Project
-from waza_language_server.project.uris import uri_of
-from waza_language_server.project.workspace import Workspace
-from waza_language_server.schema.catalog import default_catalog
+from waza_language_server.project.document import Document
 
 GRADED = "stimuli:\n  - name: a\n    prompt: Go\n    graders: [{type: completed}]\n"
 
@@ -37,12 +34,8 @@ def errors(text: str) -> list[str]:
     return [f"{each.code}: {each.message}" for each in vally(text) if each.severity == "error"]
 
 
-def in_folder(folder: Path, text: str, name: str = "a.eval.yaml") -> tuple[Problem, ...]:
-    path = folder / name
-    path.write_text(text)
-    kind: DocumentKind = "vally_eval" if name.endswith("eval.yaml") else "vally_project"
-    document = Document(uri_of(path), 0, text, kind)
-    return diagnose(document, Workspace(Project([folder]), default_catalog()).with_document(document))
+def in_folder(folder: Path, text: str) -> tuple[Problem, ...]:
+    return problems_in(folder, "a.eval.yaml", text, "vally_eval")
 
 
 OLD = """\
@@ -222,7 +215,7 @@ def test_no_rule_fails_on_a_text_that_is_being_written(text: str) -> None:
     for end in range(0, len(written), 41):
         document = Document("untitled:a.eval.yaml", 0, written[:end], "vally_eval")
         with failures_noted() as failures:
-            diagnose(document, Workspace(Project(), default_catalog()))
+            diagnose(document, workspace_with())
         assert failures == [], end
 
 

@@ -95,9 +95,7 @@ def test_the_outline_names_graders_and_tasks_and_what_they_are_made_of(opened: O
                     value x""")
 
 
-def test_of_long_lists_the_outline_has_what_has_a_name_and_no_keys_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_outline_of_long_lists_has_names_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("waza_language_server.features.document_structure.MOST_IN_DETAIL", 2)
     text = """\
         tags: [a, b, c]
