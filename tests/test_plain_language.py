@@ -138,5 +138,50 @@ def test_no_text_has_a_marker(group: str) -> None:
     assert findings()[group] == []
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "What is wrong is shown.",
+        "It fails. Whoever asks again gets it.",
+        "Whether a file is read.",
+        "The value stands beside its key.",
+        "The mistake is told.",
+        "A suite that is none is left alone.",
+        "It is written anew.",
+        "It is written otherwise than before.",
+        "Of which nothing is known.",
+        "Show what a run came to.",
+    ],
+)
+def test_a_marker_is_found(sentence: str) -> None:
+    assert list(markers_in(sentence))
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "What is wrong with it?",
+        "Return whether a file is read.",
+        "The value is next to its key.",
+        "None of them is read.",
+        "The run comes to an end.",
+        "Messages are short: what is wrong, and where.",
+        "The default applies if there is none.",
+    ],
+)
+def test_plain_sentences_have_no_marker(sentence: str) -> None:
+    assert list(markers_in(sentence)) == []
+
+
+def test_each_kind_of_text_is_read() -> None:
+    python = '"""Is told."""\n# Is told.\nx = f"Is told {1}."\n'
+    assert sorted(kind for kind, _ in texts_of_python(python)) == ["comments", "docstrings", "strings"]
+    assert list(texts_of_typescript('/** Is told. */\nx("is told");\n')) == [
+        ("comments", "Is told."),
+        ("strings", "is told"),
+    ]
+    assert prose_of_markdown("# What is it\n\n`is told` **What.** Text.\n").split() == ["X", "Text."]
+
+
 def _read(path: Path) -> str:
     return path.read_text("utf-8")

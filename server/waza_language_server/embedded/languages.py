@@ -16,7 +16,7 @@ LANGUAGES = {
     "python.assertion": "python.assertions.PythonAssertions",
     "javascript.assertion": "javascript.assertions.JavaScriptAssertions",
     "regex": "regex.patterns.Patterns",
-    "task.glob": "glob.globs.Globs",
+    "task.glob": "glob.task_glob_features.Globs",
 }
 """The module and class of each language, by the kind of a value, as in schemas."""
 LONGEST_VALUE = 10_000

@@ -147,22 +147,22 @@ FEATURES = (
     ),
     Feature(
         types.TEXT_DOCUMENT_DOCUMENT_SYMBOL,
-        "structure.document_symbols",
+        "document_structure.document_symbols",
         options=types.DocumentSymbolOptions(),
     ),
     Feature(
         types.TEXT_DOCUMENT_FOLDING_RANGE,
-        "structure.folding_ranges",
+        "document_structure.folding_ranges",
         options=types.FoldingRangeOptions(),
     ),
     Feature(
         types.TEXT_DOCUMENT_SELECTION_RANGE,
-        "structure.selection_ranges",
+        "document_structure.selection_ranges",
         options=types.SelectionRangeOptions(),
     ),
     Feature(
         types.TEXT_DOCUMENT_DOCUMENT_LINK,
-        "structure.links",
+        "document_structure.links",
         options=types.DocumentLinkOptions(),
     ),
     Feature(
