@@ -63,13 +63,13 @@ def _not_a_choice(found: re.Match[str]) -> str:
 
 
 def _unknown_option(found: re.Match[str]) -> str:
-    meant = " or ".join(f"`{name}`" for name in _OPTION.findall(found[2] or ""))
-    return f"There is no option `{found[1]}`{f'; did you mean {meant}?' if meant else '.'}"
+    intended = " or ".join(f"`{name}`" for name in _OPTION.findall(found[2] or ""))
+    return f"There is no option `{found[1]}`{f'; did you mean {intended}?' if intended else '.'}"
 
 
 def _unknown_command(found: re.Match[str]) -> str:
-    meant = " or ".join(f"`{name}`" for name in _CHOICES.findall(found[2] or ""))
-    return f"There is no command `{found[1]}`{f'; did you mean {meant}?' if meant else '.'}"
+    intended = " or ".join(f"`{name}`" for name in _CHOICES.findall(found[2] or ""))
+    return f"There is no command `{found[1]}`{f'; did you mean {intended}?' if intended else '.'}"
 
 
 _Words = Callable[[re.Match[str]], str]

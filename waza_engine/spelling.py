@@ -49,34 +49,34 @@ def _nearest(written: str, words: tuple[str, ...]) -> str | None:
     return next((plain[word] for word in (*swapped, *close)), None)
 
 
-def slip_of(written: str, known: Iterable[str]) -> str | None:
+def typo_of(written: str, known: Iterable[str]) -> str | None:
     """Return the known word that a written one is with one or two letters wrong; None for two such words.
 
     Upper and lower case and the signs between words do not count as letters, and two letters that are
     swapped are likelier than others. In short words one letter may be wrong. That is near enough to write
     the known word without asking.
     """
-    near = slips_of(written, known)
+    near = typos_of(written, known)
     return near[0] if len(near) == 1 else None
 
 
-def path_slip_of(written: str, known: Iterable[str]) -> str | None:
+def path_typo_of(written: str, known: Iterable[str]) -> str | None:
     """Return the known path or glob that a written one is with at most two characters wrong, signs too."""
-    near = slip_of(written, known)
+    near = typo_of(written, known)
     return (
         near if near is not None and _distance(written.casefold(), near.casefold()) <= _MOST_SLIPS else None
     )
 
 
-def slips_of(written: str, known: Iterable[str]) -> tuple[str, ...]:
+def typos_of(written: str, known: Iterable[str]) -> tuple[str, ...]:
     """Return the known words that are equally near to a written one, with one or two letters wrong."""
     if len(written) > LONGEST_WORD:
         return ()
-    return _slips_of(written, tuple(islice(dict.fromkeys(known), MAX_CANDIDATES)))
+    return _typos_of(written, tuple(islice(dict.fromkeys(known), MAX_CANDIDATES)))
 
 
 @lru_cache(maxsize=4096)
-def _slips_of(written: str, words: tuple[str, ...]) -> tuple[str, ...]:
+def _typos_of(written: str, words: tuple[str, ...]) -> tuple[str, ...]:
     target = _plain(written)
     most = 0 if len(target) <= 2 else 1 if len(target) <= _SHORT else _MOST_SLIPS
     near: dict[int, list[str]] = {}
@@ -152,12 +152,12 @@ def _are_among(parts: Sequence[str], words: Sequence[str]) -> bool:
     """Return whether each part is one of the words, or the beginning of one."""
     left = list(words)
     for part in parts:
-        meant = next(
+        intended = next(
             (word for word in left if word == part or (len(part) > 2 and word.startswith(part))), None
         )
-        if meant is None:
+        if intended is None:
             return False
-        left.remove(meant)
+        left.remove(intended)
     return True
 
 

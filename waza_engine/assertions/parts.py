@@ -92,7 +92,7 @@ class Parts:
             self._last = number
         return value
 
-    def told(self) -> dict[str, Any]:
+    def as_answer(self) -> dict[str, Any]:
         """Return ``values``, pairs of a part and its value, and ``decided`` (``evaluator.py``)."""
         shown: dict[str, str] = {}
         order = sorted(self._values, key=lambda number: self._places[number])

@@ -71,7 +71,7 @@ def main() -> None:
             begun = time.process_time()
             passed, error = evaluate(text, context, parts)
             brief = time.process_time() - begun < OBSERVED_WITHIN_SECONDS
-            answer = {"passed": passed, "error": error, **(parts.told() if parts is not None else {})}
+            answer = {"passed": passed, "error": error, **(parts.as_answer() if parts is not None else {})}
             answer |= {"unusable": True} if evaluate.unusable else {}
             if observing and brief and not passed and error is None:
                 answer["observed"] = evaluate.observed(text, context)

@@ -26,7 +26,7 @@ from waza_engine.files import decoded, make_folder, opened_to_read, read_bytes, 
 from waza_engine.masking import masked
 from waza_engine.processes.git import PLAIN, GitError, git
 from waza_engine.results.inputs import digest_of
-from waza_engine.results.json_values import Block, Json, block_of, given, object_in, text_of
+from waza_engine.results.json_values import Block, Json, block_of, nonempty, object_in, text_of
 from waza_engine.results.result_file_names import workspace_prefix
 from waza_engine.runs.agent.trial_workspace import fixture_directory
 from waza_engine.runs.loading.suite_on_disk import SuiteError
@@ -105,7 +105,7 @@ def make_bundle(tasks: Sequence[SelectedTask], context: RunContext, most: int = 
             total += len(content)
             if total > most:
                 raise SuiteError(_too_large(found.values(), most))
-            listed[name] = {"sha256": digest_of(content), **given(is_program=is_program)}
+            listed[name] = {"sha256": digest_of(content), **nonempty(is_program=is_program)}
             entry = tarfile.TarInfo(name)
             entry.size, entry.mode = len(content), 0o755 if is_program else 0o644
             tar.addfile(entry, io.BytesIO(content))

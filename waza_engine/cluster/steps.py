@@ -20,7 +20,7 @@ from waza_engine.executors.executor import ExecutorError
 from waza_engine.masking import masked
 from waza_engine.results.codec.run_documents import trigger_document
 from waza_engine.results.codec.trials import answer_document, cost_document, cost_of, trial_document
-from waza_engine.results.json_values import Block, Json, block_of, given, text_of, whole
+from waza_engine.results.json_values import Block, Json, block_of, nonempty, text_of, whole
 from waza_engine.results.record import ArrivedAnswer, TrialOutcome
 from waza_engine.runs.limits.budget import Meter
 from waza_engine.runs.limits.cancellation import CancelledRunError
@@ -199,7 +199,11 @@ class _Trial(_Step):
     @property
     def asked(self) -> Json:
         request = self.request
-        return {"test_id": request.task, "run_number": request.trial, **given(baseline=request.baseline)}
+        return {
+            "test_id": request.task,
+            "run_number": request.trial,
+            **nonempty(baseline=request.baseline),
+        }
 
     def execute(self, host: Host) -> Json:
         def keep(outcome: TrialOutcome) -> None:
@@ -300,7 +304,7 @@ def _document(step: _Step) -> Json | None:
         "worker": WORKER,
         "address": step.address,
         "spent": spending_document(Spending(meter.tokens, meter.cost)),
-        **given(
+        **nonempty(
             interrupted=step.is_interrupted,
             cancelled=cancelled,
             is_asked=step.is_permitted,

@@ -117,17 +117,17 @@ def _rows(
         ("tasks passed", "success_rates", "success_rate_delta", format_share),
     ):
         # A run without a judged task has neither.
-        figures = [
+        numbers = [
             figure if is_scored else None
             for figure, is_scored in zip(found[key], found["scored"], strict=True)
         ]
-        cells = ["–" if figure is None else shown(figure) for figure in figures]
-        yield label, *cells, _change(found[change], figures)
+        cells = ["–" if figure is None else shown(figure) for figure in numbers]
+        yield label, *cells, _change(found[change], numbers)
 
 
-def _change(delta: float | None, figures: Sequence[float | None]) -> Part:
+def _change(delta: float | None, numbers: Sequence[float | None]) -> Part:
     """Return the change from the first to the last of some numbers; none where one of these is missing."""
-    if delta is None or None in (figures[0], figures[-1]):
+    if delta is None or None in (numbers[0], numbers[-1]):
         return "–"
     colour = "green" if delta > _NOTHING else "red" if delta < -_NOTHING else "dim"
     return f"{delta:+.2f}", colour

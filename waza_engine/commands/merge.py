@@ -13,7 +13,16 @@ from waza_engine.results.attachments import with_attachments
 from waza_engine.results.codec.run_documents import counted_document, engine_block, run_of
 from waza_engine.results.codec.trials import cost_document, cost_of, usage_document, usage_of
 from waza_engine.results.conclusion import conclude
-from waza_engine.results.json_values import Block, Json, block_of, blocks_of, given, text_of, texts_of, whole
+from waza_engine.results.json_values import (
+    Block,
+    Json,
+    block_of,
+    blocks_of,
+    nonempty,
+    text_of,
+    texts_of,
+    whole,
+)
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
 from waza_engine.results.writing.store import ResultsError, write_run
 from waza_engine.runs.loading.suite_on_disk import SuiteError
@@ -84,7 +93,7 @@ def merged_document(shards: Sequence[Recording]) -> Json:
     engine |= {
         "settings": {**settings, "shards": of},
         "status": "canceled" if unended else "completed",
-        **given(message="; ".join(unended)),
+        **nonempty(message="; ".join(unended)),
     }
     started = min(text_of(found.get("timestamp")) for found in documents.values())
     head: Json = {
@@ -179,6 +188,6 @@ def _summary(first: Block, documents: Sequence[Block]) -> Json:
     return {
         **block_of(first, "summary"),
         "duration_ms": max(whole(summary.get("duration_ms")) for summary in summaries),
-        **given(usage=usage_document(total(usage_of(summary.get("usage")) for summary in summaries))),
+        **nonempty(usage=usage_document(total(usage_of(summary.get("usage")) for summary in summaries))),
         **({"cost": {"tokens": tokens, **cost_document(total_cost(known))}} if known else {}),
     }

@@ -23,7 +23,7 @@ from waza_engine.commands.parameters import (
 )
 from waza_engine.files import is_named
 from waza_engine.json_rpc import INTERNAL_ERROR, INVALID_PARAMS
-from waza_engine.results.json_values import given
+from waza_engine.results.json_values import nonempty
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.runs.loading.discovery import eval_file_of, eval_files
 from waza_engine.runs.loading.suite_on_disk import Suite, SuiteError, SuiteTask, load_suite
@@ -245,7 +245,7 @@ def described_suite(suite: Suite) -> Answer:
     config = spec.config.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     return {
         "name": spec.name,
-        **given(description=spec.description, skill=spec.skill),
+        **nonempty(description=spec.description, skill=spec.skill),
         "config": {
             "runs_per_test": spec.config.trials_per_task,
             "timeout_sec": spec.config.timeout_seconds,
@@ -255,7 +255,7 @@ def described_suite(suite: Suite) -> Answer:
             **{name: config[key] for key, name in _CONFIG_NAMES.items() if config.get(key)},
         },
         "tasks": [task if isinstance(task, str) else str(getattr(task, "id", "")) for task in spec.tasks],
-        **given(tasks_from=spec.tasks_from),
+        **nonempty(tasks_from=spec.tasks_from),
         "graders": [{"name": entry.name, "type": entry.type} for entry in spec.graders],
     }
 
@@ -278,7 +278,7 @@ def described_task(task: SuiteTask, found: TaskFile) -> Answer:
         "test_id": task.id,
         "display_name": task.name,
         **({} if found.enabled else {"active": False}),
-        **given(
+        **nonempty(
             summary=found.description,
             labels=list(found.tags),
             context_root=found.context_dir,
@@ -292,7 +292,10 @@ def described_task(task: SuiteTask, found: TaskFile) -> Answer:
 
 def _validator(entry: GraderEntry) -> Answer:
     config = cast("Answer", entry.model_dump(mode="json").get("config") or {})
-    return {"identifier": entry.name, **given(kind=entry.type, weight=entry.weight, parameters=config)}
+    return {
+        "identifier": entry.name,
+        **nonempty(kind=entry.type, weight=entry.weight, parameters=config),
+    }
 
 
 def _renamed(block: Mapping[str, Any], names: Mapping[str, str]) -> Answer:

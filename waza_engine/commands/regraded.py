@@ -13,7 +13,7 @@ from waza_engine.results.codec.run_documents import counted_document, run_of
 from waza_engine.results.codec.summary_blocks import counted_run, counted_task, required_pass_rate, task_of
 from waza_engine.results.codec.trials import verdict_blocks, verdict_document
 from waza_engine.results.conclusion import Conclusion, conclude, leaves_tasks_out
-from waza_engine.results.json_values import Block, Json, block_of, given, number, plain, texts_of
+from waza_engine.results.json_values import Block, Json, block_of, nonempty, number, plain, texts_of
 from waza_engine.results.metrics import recompute_metrics
 from waza_engine.results.reading.recordings import RecordedTrial, Recording
 from waza_engine.results.reading.scores import GraderResult, TaskResult, task_result
@@ -63,12 +63,12 @@ def graded(
         written = _written(task)
         outcome = task_of(written)
         # A task without trials keeps the numbers of its record.
-        figures: Block = block_of(written, "stats") if task.trials and not task.error else {}
+        numbers: Block = block_of(written, "stats") if task.trials and not task.error else {}
         report = TaskReport(
             task=task,
             now=task_result(outcome, timestamp),
             recorded=task.recorded.scores,
-            score=number(figures.get("avg_weighted_score")),
+            score=number(numbers.get("avg_weighted_score")),
             concluded=conclude_task(outcome, regrading.recording.header.executor),
             doubted=task_of(task.recorded.document, resampled=False).doubted,
             part=bool(regrading.request.graders),
@@ -181,7 +181,7 @@ def _task(regrading: Regrading, report: TaskReport) -> Answer:
         "passed": report.passed,
         "passed_trials": now.passed_trials,
         **({"error": now.error} if now.error else {}),
-        **given(with_recorded=_with_recorded(regrading, report) if report.part else None),
+        **nonempty(with_recorded=_with_recorded(regrading, report) if report.part else None),
         "conclusion": report.concluded.document(),
         "grader_averages": {name: grader.score for name, grader in now.graders.items()},
         "graders": {
@@ -233,7 +233,7 @@ def grader_answer(now: GraderResult, recorded: GraderResult | None, verdicts: Se
             for check in now.checks
         ],
         "recorded": None if recorded is None else {"score": recorded.score, "passed": recorded.passed},
-        **given(failures=next((found for found in map(failures_of, verdicts) if found), None)),
+        **nonempty(failures=next((found for found in map(failures_of, verdicts) if found), None)),
     }
 
 
@@ -284,7 +284,7 @@ def regraded_document(
     if asked := texts_of(engine.pop("graders", None)):
         # A run of some graders alone is one of all when all have judged its tasks again.
         is_whole = not task_patterns and not graders
-        engine |= given(graders=None if is_whole else list(dict.fromkeys([*asked, *graders])))
+        engine |= nonempty(graders=None if is_whole else list(dict.fromkeys([*asked, *graders])))
     document["metadata"] = {**metadata, "engine": engine}
     return cast("Json", plain(document))
 

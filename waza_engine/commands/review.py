@@ -52,8 +52,8 @@ def review_command(request: ReviewRequest, *, as_json: bool, everything: bool) -
         if path not in documents:
             complain(f"warning: {why_unreadable(path)}")
     found = for_people(request, files, everything=everything)
-    agreements = {name: figures for path in files[::-1] if path in documents
-                  for name, figures in calibrations(documents[path]).items()}  # fmt: skip
+    agreements = {name: numbers for path in files[::-1] if path in documents
+                  for name, numbers in calibrations(documents[path]).items()}  # fmt: skip
     if as_json:
         answer = {"items": [each.to_json() for each in found], "calibration": agreements}
         say_json(plain(answer))
@@ -76,8 +76,8 @@ def _print_reviews(found: Sequence[ReviewCandidate], agreements: Block) -> None:
         _print_item(printer, each)
     pending = sum(each.item.pending for each in found)
     printer.line(f"{counted(pending, 'review')} pending")
-    for name, figures in agreements.items():
-        printer.line(f"{name}: {describe_agreement(figures)}")
+    for name, numbers in agreements.items():
+        printer.line(f"{name}: {describe_agreement(numbers)}")
 
 
 def _print_item(printer: Printer, found: ReviewCandidate) -> None:

@@ -459,7 +459,7 @@ def _of_model(file: Path, model: str | None) -> Path:
 
 def _recommended(found: Sequence[RunReport]) -> tuple[list[RunReport], list[str]]:
     """Return the reports with the recommendation, which their result files get, too, and its lines."""
-    figures = [
+    numbers = [
         ModelFigures(
             model=report.outcome.header.model,
             aggregate_score=report.outcome.summary.aggregate_score,
@@ -469,7 +469,7 @@ def _recommended(found: Sequence[RunReport]) -> tuple[list[RunReport], list[str]
         )
         for report in found
     ]
-    ranking = recommend_model(figures)
+    ranking = recommend_model(numbers)
     if ranking is None:
         return list(found), []
     tied, equal = _tied_with(ranking.winner.model, found)

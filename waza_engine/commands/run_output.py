@@ -20,7 +20,7 @@ from waza_engine.commands.conclusion_text import (
 from waza_engine.commands.printer import BufferedPrinter, Part, Printer
 from waza_engine.counting import counted
 from waza_engine.number_formats import format_score
-from waza_engine.results.codec.run_documents import figures_document
+from waza_engine.results.codec.run_documents import summary_document
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.record import TrialOutcome, verdicts_of
 from waza_engine.results.reports.descriptions import describe_impact, describe_spending
@@ -134,7 +134,7 @@ class TextReport:
         print_conclusion(self._printer, found, outcome.summary.duration_ms, is_written=is_written)
         cached = sum(task.cached for task in outcome.tasks)
         for line in (
-            describe_spending(figures_document(outcome)),
+            describe_spending(summary_document(outcome)),
             f"{cached} of {counted(found.counts.total, 'task')} taken from the cache" if cached else "",
         ):
             if line:

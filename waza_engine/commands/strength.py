@@ -157,13 +157,13 @@ def _rows(found: Sequence[GraderStrength]) -> Iterator[Sequence[Part]]:
         if each.not_measured:
             yield grader_label(each.name), tasks, ("–", "dim"), (f"not measured: {each.not_measured}", "dim")
         elif each.strength is None:
-            yield grader_label(each.name), tasks, ("–", "dim"), (_without_figures(each), "dim")
+            yield grader_label(each.name), tasks, ("–", "dim"), (_without_numbers(each), "dim")
         else:
             missed = [kind for kind, (caught, tried) in each.kinds.items() if caught < tried]
             yield grader_label(each.name), tasks, f"{each.strength:.0%}", ", ".join(missed)
 
 
-def _without_figures(found: GraderStrength) -> str:
+def _without_numbers(found: GraderStrength) -> str:
     if not found.passed:
         return "it passes on no recorded trial, so no change can make it fail"
     return "no change of these trials could matter to it"

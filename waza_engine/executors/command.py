@@ -32,7 +32,7 @@ from waza_engine.executors.adapter.agent_command import (
     prompt_of,
     resolved_command,
 )
-from waza_engine.executors.adapter.command_turn import LineSink, TextSink, Turn, usage_of_figures
+from waza_engine.executors.adapter.command_turn import LineSink, TextSink, Turn, usage_of_numbers
 from waza_engine.executors.adapter.output_lines import is_path
 from waza_engine.executors.chat.agent_tools import names_by_folder
 from waza_engine.executors.executor import (
@@ -472,7 +472,7 @@ def _adapter_path(settings: ExecutorSettings, within: Boundary) -> Path:
 
 def _usage(turn: Turn, model: str) -> Usage | None:
     turns = int(turn.usage.get("turns", 0)) or max(1, len(turn.messages))
-    return usage_of_figures(turn.usage, model, turns)
+    return usage_of_numbers(turn.usage, model, turns)
 
 
 def _not_started(program: str, error: OSError | ValueError) -> str:

@@ -14,7 +14,16 @@ from pathlib import Path
 from waza_engine.boundary import is_foreign
 from waza_engine.files import read_text
 from waza_engine.later_patterns import compiled_later
-from waza_engine.results.json_values import Block, Json, block_of, given, object_in, text_of, texts_of, whole
+from waza_engine.results.json_values import (
+    Block,
+    Json,
+    block_of,
+    nonempty,
+    object_in,
+    text_of,
+    texts_of,
+    whole,
+)
 from waza_engine.results.result_file_names import boundary_beside
 
 LONGEST_BYTES = 16 * 2**20
@@ -100,11 +109,11 @@ def inputs_digest(inputs: RunInputs) -> str:
 def inputs_document(inputs: RunInputs) -> Json:
     """Return the inputs of a run as they are written."""
     files = {
-        file.path: {"sha256": file.sha256, "size": file.size, **given(tasks=list(file.tasks))}
+        file.path: {"sha256": file.sha256, "size": file.size, **nonempty(tasks=list(file.tasks))}
         for file in inputs.files
     }
-    folders = {folder.path: given(tasks=list(folder.tasks)) for folder in inputs.folders}
-    return {"files": files, **given(folders=folders), "texts": dict(inputs.texts)}
+    folders = {folder.path: nonempty(tasks=list(folder.tasks)) for folder in inputs.folders}
+    return {"files": files, **nonempty(folders=folders), "texts": dict(inputs.texts)}
 
 
 def inputs_of(results: Path, digest: str) -> RunInputs:

@@ -51,7 +51,7 @@ def plain(value: Any, depth: int = 0) -> Any:
             return str(value)
 
 
-def given(**values: Any) -> Json:
+def nonempty(**values: Any) -> Json:
     """Return the values that are neither empty nor zero: upstream leaves those keys out."""
     return {key: value for key, value in values.items() if value}
 

@@ -414,21 +414,21 @@ def with_calibration(document: Block) -> Block:
     return {**document, "calibration": found} if found else document
 
 
-def describe_agreement(figures: Block) -> str:
-    """Return one line on how far a judge agrees with people; ``figures`` are those of a document."""
-    judge, labels = figures.get("calibrate_grader"), figures.get("labels")
+def describe_agreement(numbers: Block) -> str:
+    """Return one line on how far a judge agrees with people; ``numbers`` are those of a document."""
+    judge, labels = numbers.get("calibrate_grader"), numbers.get("labels")
     if not labels:
         return f"`{judge}` has not judged what people labelled"
     rates = [
-        f"{label} {figures[key]:.0%}"
+        f"{label} {numbers[key]:.0%}"
         for label, key in (
             ("wrongly passed", "false_positive_rate"),
             ("wrongly failed", "false_negative_rate"),
         )
-        if figures.get(key) is not None
+        if numbers.get(key) is not None
     ]
-    kappa = [] if figures.get("kappa") is None else [f"kappa {figures['kappa']:.2f}"]
-    agreed = f"agrees with people on {figures.get('agreed')} of {labels} ({figures.get('agreement', 0):.0%})"
+    kappa = [] if numbers.get("kappa") is None else [f"kappa {numbers['kappa']:.2f}"]
+    agreed = f"agrees with people on {numbers.get('agreed')} of {labels} ({numbers.get('agreement', 0):.0%})"
     return f"`{judge}` " + ", ".join([agreed, *rates, *kappa])
 
 

@@ -179,18 +179,18 @@ def conclude_task(task: TaskOutcome, executor: str = "") -> TaskConclusion:
     verdict = task_verdict(task)
     graders = tuple(_graders(ended))
     error = task.error or next((trial.error for trial in task.trials if trial.error), "")
-    figures = task.statistics
+    numbers = task.statistics
     estimates = None
-    if figures is not None and figures.total_runs > 1:
-        estimates = pass_estimates(figures.passed_runs, figures.total_runs)
+    if numbers is not None and numbers.total_runs > 1:
+        estimates = pass_estimates(numbers.passed_runs, numbers.total_runs)
     return TaskConclusion(
         id=task.id,
         name=task.name,
         verdict=verdict,
         reason=_reason(verdict, error, graders, has_graders=not any(map(is_unjudged, ended))),
         error=error,
-        score=0.0 if figures is None else figures.avg_weighted_score,
-        plain_score=0.0 if figures is None else figures.avg_score,
+        score=0.0 if numbers is None else numbers.avg_weighted_score,
+        plain_score=0.0 if numbers is None else numbers.avg_score,
         trials=tuple(
             "lost" if trial.stopped else TRIAL_VERDICTS[status_by_verdicts(trial)] for trial in task.trials
         ),

@@ -246,8 +246,8 @@ def _without_effect(rule: Discouraged, block: Mapping[Any, Any]) -> list[tuple[s
 
 
 def _unknown_key(model: type[Block], key: object) -> str:
-    meant = model.misspellings.get(str(key))
-    hint = f"; write `{meant}`" if meant else ""
+    intended = model.misspellings.get(str(key))
+    hint = f"; write `{intended}`" if intended else ""
     return f"`{key}` is not an option here and has no effect{hint}"
 
 

@@ -41,7 +41,7 @@ from waza_engine.spec.reading.yaml_reader import YamlFile, parse_yaml, read_text
 from waza_engine.spec.skill_evals import suite_of
 from waza_engine.spec.task_file import Checkpoint, InputFile, TaskElement, TaskFile, TaskInputs
 from waza_engine.spec.trigger_tests import TriggerTests
-from waza_engine.spelling import slip_of
+from waza_engine.spelling import typo_of
 from waza_engine.vocabulary import PARTS_OF_SUITES
 
 if TYPE_CHECKING:
@@ -365,12 +365,12 @@ def _without_unknown_keys(
         location = location_of(finding, file.value)
         _mask_secrets(str(location[-1]), finding["input"])
         block, key = _block_at(model, location[:-1]), str(location[-1])
-        meant = None if block is None else _intended_key(block, key)
-        hint = f"; write `{meant}`" if meant else ""
-        if block is not None and meant in PARTS_OF_SUITES and key not in block.uncertain:
+        intended = None if block is None else _intended_key(block, key)
+        hint = f"; write `{intended}`" if intended else ""
+        if block is not None and intended in PARTS_OF_SUITES and key not in block.uncertain:
             is_of_suite = len(location) == 1 or isinstance(location[-2], int)
-            if is_of_suite and meant not in _value_at(known, location[:-1]):
-                gone = PARTS_OF_SUITES[meant]
+            if is_of_suite and intended not in _value_at(known, location[:-1]):
+                gone = PARTS_OF_SUITES[intended]
                 message = (
                     f"{key_path_text(location)} is not a known key, so the run has none of these {gone}{hint}"
                 )
@@ -421,7 +421,7 @@ def _block_at(model: type[Block | TriggerList], location: Location) -> type[Bloc
 def _intended_key(block: type[Block], key: str) -> str | None:
     """Return the key that a misspelt one, or one of other tools, stands for; None if that is not known."""
     keys = [field.alias or name for name, field in block.model_fields.items()]
-    return block.misspellings.get(key) or slip_of(key, keys)
+    return block.misspellings.get(key) or typo_of(key, keys)
 
 
 def _block_below(model: type[Block], key: str) -> type[Block] | None:

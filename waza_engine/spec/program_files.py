@@ -41,11 +41,11 @@ def why_not_started(file: Path) -> str:
         return ""
     reason = _why_no_program(file)
     suffix = file.suffix.lower()
-    meant = _ALIKE_MODULES.get(suffix, suffix)
-    if reason and meant in MODULE_SUFFIXES:
+    intended = _ALIKE_MODULES.get(suffix, suffix)
+    if reason and intended in MODULE_SUFFIXES:
         return (
             f"{file.name} is started as a program, because modules end in {MODULE_WORDS}; "
-            f"name it `{file.stem}{meant}`"
+            f"name it `{file.stem}{intended}`"
         )
     return reason
 

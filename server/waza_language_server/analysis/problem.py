@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from waza_engine.files import printable
 from waza_engine.frozen import frozen
-from waza_engine.spelling import nearest, slip_of
+from waza_engine.spelling import nearest, typo_of
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.nodes import Node
@@ -64,7 +64,7 @@ def suggestion(
     node: Node,
     known: Iterable[str],
     intended: str | None = None,
-    typo_of: Callable[[str, Iterable[str]], str | None] = slip_of,
+    typo_of: Callable[[str, Iterable[str]], str | None] = typo_of,
 ) -> tuple[str | None, tuple[Fix, ...]]:
     """Return the known word that a scalar most likely means, and the fix that writes it.
 

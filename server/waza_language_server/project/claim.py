@@ -16,7 +16,7 @@ from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.foreign_evals import is_named_as_evals
 from waza_engine.spec.harness_files import ROW_SUFFIXES, RowKind, file_kind, is_adapter
 from waza_engine.spec.reading.searched_folders import EVAL_NAMES as NAMES_TO_RUN
-from waza_engine.spelling import slip_of
+from waza_engine.spelling import typo_of
 from waza_language_server.project.document import DocumentKind
 from waza_language_server.project.front_matter import front_matter, missing_opening
 from waza_language_server.syntax.json_tree import parse_json
@@ -262,8 +262,8 @@ def _has_blocks_of_others(keys: Collection[str]) -> bool:
     strange = frozenset(keys) - _EVAL_KEYS
     if not strange or not _BLOCKS.isdisjoint(keys):
         return False
-    slips = {key for key in strange if slip_of(key, _EVAL_KEYS)}
-    return not slips or ("skill" not in keys and bool(strange - slips))
+    typos = {key for key in strange if typo_of(key, _EVAL_KEYS)}
+    return not typos or ("skill" not in keys and bool(strange - typos))
 
 
 def _are_foreign_scales(content: _Content) -> bool:

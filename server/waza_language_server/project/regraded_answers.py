@@ -82,16 +82,16 @@ def regraded_tasks(
             for grader, one in live.items()
         }
         of_all = block_of(task, "with_recorded")
-        figures = of_all or task
+        numbers = of_all or task
         known = verdicts.keys() | then.graders.keys() if of_all else verdicts.keys()
         yield (
             name,
             RegradedTask(
                 timestamp=then.timestamp,
-                status=text_of(figures.get("status")),
-                score=number(figures.get("avg_score")),
-                passed_trials=whole(figures.get("passed_trials")),
-                error=text_of(figures.get("error")),
+                status=text_of(numbers.get("status")),
+                score=number(numbers.get("avg_score")),
+                passed_trials=whole(numbers.get("passed_trials")),
+                error=text_of(numbers.get("error")),
                 graders=graders,
                 kept=frozenset(known - live.keys()),
             ),

@@ -184,7 +184,7 @@ class Turn:
             ended.append(self.answer)
         self._messages_paid += len(ended)
         if ended or used:
-            self.on_answer(PaidAnswer("\n".join(ended), usage=usage_of_figures(used, self.model, 0)))
+            self.on_answer(PaidAnswer("\n".join(ended), usage=usage_of_numbers(used, self.model, 0)))
 
     def _break_off(self) -> bool:
         self.trouble = f"the agent wrote more than {MOST_BYTES // 1_000_000} MB of events; the rest is lost"
@@ -374,7 +374,7 @@ class TextSink:
             self._turn.on_answer(PaidAnswer(self._turn.answer))
 
 
-def usage_of_figures(found: Mapping[str, float], model: str, turns: int) -> Usage | None:
+def usage_of_numbers(found: Mapping[str, float], model: str, turns: int) -> Usage | None:
     """Return the usage that an agent reports by the names of an adapter, None when it reports none."""
     if not found:
         return None

@@ -12,10 +12,10 @@ from typing import cast
 
 from waza_engine.later_patterns import compiled_later
 from waza_engine.results.codec.summary_blocks import (
-    group_figures,
-    summary_figures,
+    group_numbers,
+    summary_numbers,
     task_document,
-    task_figures,
+    task_numbers,
     task_of,
 )
 from waza_engine.results.codec.trials import (
@@ -33,8 +33,8 @@ from waza_engine.results.json_values import (
     Json,
     block_of,
     blocks_of,
-    given,
     moment,
+    nonempty,
     number,
     plain,
     record_of,
@@ -63,21 +63,21 @@ from waza_engine.vocabulary import Commit
 
 def run_document(outcome: RunOutcome) -> Json:
     """Return the whole document."""
-    document = figures_document(outcome)
+    document = summary_document(outcome)
     document["tasks"] = [task_document(task) for task in outcome.tasks]
     if outcome.baseline is not None:
         document["baseline_outcome"] = run_document(outcome.baseline)
     return document
 
 
-def figures_document(outcome: RunOutcome) -> Json:
+def summary_document(outcome: RunOutcome) -> Json:
     """Return the document of a run without any task, neither its own nor those of its baseline."""
     document = header_document(outcome.header)
     document["summary"] = {
-        **summary_figures(outcome.summary),
-        **given(
+        **summary_numbers(outcome.summary),
+        **nonempty(
             usage=usage_document(outcome.usage),
-            groups=group_figures(
+            groups=group_numbers(
                 (task.group, TaskScore(task.status, task.statistics)) for task in outcome.tasks
             ),
         ),
@@ -96,21 +96,21 @@ def figures_document(outcome: RunOutcome) -> Json:
     }
     document["tasks"] = []
     if outcome.trigger_metrics is not None:
-        figures = asdict(outcome.trigger_metrics)
+        numbers = asdict(outcome.trigger_metrics)
         document["trigger_metrics"] = {
-            key: value for key, value in figures.items() if key != "errors" or value
+            key: value for key, value in numbers.items() if key != "errors" or value
         }
     if outcome.trigger_metrics is not None or outcome.triggers or outcome.header.settings.get("prompts"):
         document["trigger_results"] = [trigger_document(trigger) for trigger in outcome.triggers]
-    document |= given(unjudged_answers=unjudged_documents(outcome.unjudged))
+    document |= nonempty(unjudged_answers=unjudged_documents(outcome.unjudged))
     if outcome.baseline is not None:
         document["is_baseline"] = True
-        document["baseline_outcome"] = figures_document(outcome.baseline)
+        document["baseline_outcome"] = summary_document(outcome.baseline)
     if outcome.recommendation is not None:
         document["metadata"]["recommendation"] = _recommendation(outcome.recommendation)
     document["metadata"]["engine"] |= {
         "status": outcome.status,
-        **given(message=outcome.message, limit=outcome.limit),
+        **nonempty(message=outcome.message, limit=outcome.limit),
         "conclusion": conclude(outcome).document(),
     }
     return cast("Json", plain(document))
@@ -124,11 +124,11 @@ def concluded_document(document: Block, *, fail_under: float | None = None) -> J
     metadata, run = block_of(document, "metadata"), run_of(document)
     found = conclude(run, fail_under=fail_under)
     engine = {**block_of(metadata, "engine"), "conclusion": found.document()}
-    figures = summary_figures(run.summary)
-    figures.pop("statistics", None)
+    numbers = summary_numbers(run.summary)
+    numbers.pop("statistics", None)
     return {
         **document,
-        "summary": {**block_of(document, "summary"), **figures},
+        "summary": {**block_of(document, "summary"), **numbers},
         "tasks": [
             _with_statuses(written, task)
             for written, task in zip(blocks_of(document.get("tasks")), run.tasks, strict=True)
@@ -200,10 +200,10 @@ def trigger_document(trigger: TriggerOutcome) -> Json:
     """Return an element of ``trigger_results``."""
     return {
         "prompt": trigger.prompt,
-        **given(confidence=trigger.confidence),
+        **nonempty(confidence=trigger.confidence),
         "should_trigger": trigger.should_trigger,
         "did_trigger": trigger.did_trigger,
-        **given(error_msg=trigger.error, final_output=trigger.output, skills=list(trigger.skills)),
+        **nonempty(error_msg=trigger.error, final_output=trigger.output, skills=list(trigger.skills)),
         **({"times_asked": trigger.asked, "times_triggered": trigger.triggered} if trigger.asked > 1 else {}),
     }
 
@@ -291,18 +291,18 @@ _DECIDING = ("run_number", "status", "error_msg", "validations", "checkpoints", 
 def counted_document(document: Block, tasks: Sequence[Block]) -> Json:
     """Return a document with these tasks, and the summary and status that follow from them."""
     config, before = block_of(document, "config"), block_of(document, "summary")
-    scores = [TaskScore(written_status(task), task_figures(task)) for task in tasks]
+    scores = [TaskScore(written_status(task), task_numbers(task)) for task in tasks]
     trials = config.get("runs_per_test")
     summary = suite_summary(scores, trials_per_task=trials if isinstance(trials, int) else 1)
-    figures = summary_figures(summary)
-    figures["duration_ms"] = before.get("duration_ms", 0)
-    groups = group_figures(
+    numbers = summary_numbers(summary)
+    numbers["duration_ms"] = before.get("duration_ms", 0)
+    groups = group_numbers(
         (text_of(task.get("group")), score) for task, score in zip(tasks, scores, strict=True)
     )
     kept = {key: value for key, value in before.items() if key != "statistics"}
     counted: Json = {
         **document,
-        "summary": {**kept, **figures, **({"groups": groups} if groups else {})},
+        "summary": {**kept, **numbers, **({"groups": groups} if groups else {})},
         "tasks": list(tasks),
     }
     if written := block_of(document, "metrics"):
@@ -361,7 +361,7 @@ def header_document(header: RunHeader) -> Json:
         "name": "waza-engine",
         "version": __version__,
         "eval_file": header.eval_file,
-        **given(
+        **nonempty(
             tasks=list(header.tasks),
             graders=list(header.graders),
             settings=dict(header.settings),
@@ -380,7 +380,7 @@ def header_document(header: RunHeader) -> Json:
             "model_id": header.model,
             "engine_type": header.executor,
             "timeout_sec": header.timeout_seconds,
-            **given(judge_model=header.judge_model),
+            **nonempty(judge_model=header.judge_model),
         },
         "metadata": {"engine": engine},
     }

@@ -22,7 +22,7 @@ from waza_engine.results.json_values import (
     Json,
     block_of,
     blocks_of,
-    given,
+    nonempty,
     number,
     number_or_none,
     plain,
@@ -88,7 +88,7 @@ def required_pass_rate(pass_rate: float) -> Json:
     return {"required_pass_rate": pass_rate} if pass_rate < 1 else {}
 
 
-def task_figures(task: Block) -> TaskStatistics | None:
+def task_numbers(task: Block) -> TaskStatistics | None:
     """Return the statistics of a document's task, computed from the verdicts of its trials."""
     return task_statistics(_scores(blocks_of(task.get("runs"))))
 
@@ -100,37 +100,37 @@ def _scores(runs: Sequence[Block]) -> list[TrialScore]:
 
 def statistics_document(statistics: TaskStatistics) -> Json:
     """Return the ``stats`` of a task."""
-    figures = asdict(statistics)
-    del figures["interval"]
+    numbers = asdict(statistics)
+    del numbers["interval"]
     if statistics.total_runs > 1:
         found = pass_estimates(statistics.passed_runs, statistics.total_runs)
-        figures["pass_rate_ci"] = _rate(found.rate)
-        figures["pass_at_k_ci"] = _rate(found.pass_at_k)
-        figures["pass_exp_k_ci"] = _rate(found.pass_exp_k)
+        numbers["pass_rate_ci"] = _rate(found.rate)
+        numbers["pass_at_k_ci"] = _rate(found.pass_at_k)
+        numbers["pass_exp_k_ci"] = _rate(found.pass_exp_k)
         fewer = range(1, found.total)
-        figures["unbiased_pass_at"] = [found.unbiased_pass_at(trials) for trials in fewer]
-        figures["unbiased_pass_exp"] = [found.unbiased_pass_exp(trials) for trials in fewer]
+        numbers["unbiased_pass_at"] = [found.unbiased_pass_at(trials) for trials in fewer]
+        numbers["unbiased_pass_exp"] = [found.unbiased_pass_exp(trials) for trials in fewer]
     if statistics.interval is not None:
-        figures["bootstrap_ci"] = _interval(statistics.interval)
-        figures["is_significant"] = statistics.interval.is_significant
-    return figures
+        numbers["bootstrap_ci"] = _interval(statistics.interval)
+        numbers["is_significant"] = statistics.interval.is_significant
+    return numbers
 
 
-def summary_figures(summary: SuiteSummary) -> Json:
+def summary_numbers(summary: SuiteSummary) -> Json:
     """Return the ``summary`` of a run without its usage."""
-    figures = asdict(summary)
-    del figures["interval"], figures["pass_hat_k"]
+    numbers = asdict(summary)
+    del numbers["interval"], numbers["pass_hat_k"]
     if summary.interval is not None:
-        figures["statistics"] = {
+        numbers["statistics"] = {
             "bootstrap_ci": _interval(summary.interval),
             "is_significant": summary.interval.is_significant,
             "success_rate_ci": _rate(wilson(summary.succeeded, summary.total_tests - summary.skipped)),
             "pass_hat_k": list(summary.pass_hat_k),
         }
-    return figures
+    return numbers
 
 
-def group_figures(tasks: Iterable[tuple[str, TaskScore]]) -> list[Json]:
+def group_numbers(tasks: Iterable[tuple[str, TaskScore]]) -> list[Json]:
     """Return the numbers of each group of tasks, by first occurrence of the group; "" is no group."""
     members: dict[str, list[TaskScore]] = {}
     for group, score in tasks:
@@ -177,14 +177,14 @@ def task_document(task: TaskOutcome) -> Json:
             {
                 "test_id": task.id,
                 "display_name": task.name,
-                **given(golden=task.golden, group=task.group),
+                **nonempty(golden=task.golden, group=task.group),
                 **required_pass_rate(task.pass_rate),
                 "status": task.status,
                 "runs": [trial_document(trial) for trial in task.trials],
                 **({"stats": statistics_document(task.statistics)} if task.statistics else {}),
-                **given(skill_impact={key: value for key, value in impact.items() if value is not None}),
+                **nonempty(skill_impact={key: value for key, value in impact.items() if value is not None}),
                 **({"cost": cost_document(total_cost(costs))} if costs and not task.cached else {}),
-                **given(error_msg=task.error, file=task.file, cached=task.cached),
+                **nonempty(error_msg=task.error, file=task.file, cached=task.cached),
             }
         ),
     )
@@ -208,7 +208,7 @@ def task_of(document: Block, *, resampled: bool = True) -> TaskOutcome:
         name=text_of(document.get("display_name")),
         status=status,
         trials=trials,
-        statistics=task_statistics(scores, resampled=resampled) if _has_figures(document, trials) else None,
+        statistics=task_statistics(scores, resampled=resampled) if _has_numbers(document, trials) else None,
         golden=document.get("golden") is True,
         file=text_of(document.get("file")),
         error=text_of(document.get("error_msg")),
@@ -228,11 +228,11 @@ def _trials(runs: Sequence[Block]) -> Iterator[TrialOutcome]:
 
 
 def _written_score(task: Block) -> float:
-    figures = block_of(task, "stats")
-    return number(figures.get("avg_weighted_score", figures.get("avg_score")))
+    numbers = block_of(task, "stats")
+    return number(numbers.get("avg_weighted_score", numbers.get("avg_score")))
 
 
-def _has_figures(document: Block, trials: Sequence[TrialOutcome]) -> bool:
+def _has_numbers(document: Block, trials: Sequence[TrialOutcome]) -> bool:
     if "stats" in document:
         return isinstance(document["stats"], Mapping)
     return any(trial.validations and not trial.stopped for trial in trials)

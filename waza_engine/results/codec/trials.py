@@ -18,7 +18,7 @@ from waza_engine.results.json_values import (
     blocks_by_name,
     blocks_of,
     duration_of,
-    given,
+    nonempty,
     number,
     path_of,
     plain,
@@ -65,12 +65,12 @@ def trial_document(trial: TrialOutcome) -> Json:
         if validations is None
         else {name: verdict_document(v) for name, v in validations.items()},
         "session_digest": None if trial.tool_calls is None else _session_digest(trial, trial.tool_calls),
-        **given(transcript=[_event(event) for event in trial.events]),
+        **nonempty(transcript=[_event(event) for event in trial.events]),
         "final_output": trial.output,
-        **given(
+        **nonempty(
             error_msg=trial.error,
             skill_invocations=[
-                {"name": skill.name, **given(path=skill.path)} for skill in trial.skill_invocations
+                {"name": skill.name, **nonempty(path=skill.path)} for skill in trial.skill_invocations
             ],
             usage=usage_document(trial.usage),
             judge_usage=usage_document(trial.judge_usage),
@@ -93,12 +93,12 @@ def trial_document(trial: TrialOutcome) -> Json:
 def answer_document(answer: ArrivedAnswer) -> Json:
     """Return an answer as a journal stores it until its trial is written."""
     where = (
-        {"prompt": answer.prompt} if answer.prompt else given(test_id=answer.task, run_number=answer.trial)
+        {"prompt": answer.prompt} if answer.prompt else nonempty(test_id=answer.task, run_number=answer.trial)
     )
     return {
         **where,
         "by": answer.by,
-        **given(
+        **nonempty(
             text=answer.text,
             calls=list(answer.calls),
             usage=usage_document(answer.usage),
@@ -133,14 +133,14 @@ def with_answers(run: Block, answers: Sequence[ArrivedAnswer]) -> Json:
     by_agent = [answer for answer in answers if answer.by == "agent" and cut]
     for answer in answers:
         key = "judge_usage" if answer.by == "judge" else "usage" if answer in by_agent else "other_usage"
-        found |= given(**{key: usage_document(added(usage_of(found.get(key)), answer.usage))})
+        found |= nonempty(**{key: usage_document(added(usage_of(found.get(key)), answer.usage))})
     costs = [cost for cost in (cost_of(run.get("cost")), *(answer.cost for answer in answers)) if cost]
     unjudged = [answer.unjudged for answer in answers if answer not in by_agent or answer.calls]
     texts = [answer.text for answer in by_agent if answer.text]
     events = [{"type": "assistant.message", "content": text} for text in texts]
     return {
         **found,
-        **given(
+        **nonempty(
             cost=cost_document(total_cost(costs)) if costs else None,
             final_output="\n".join(texts),
             transcript=[*blocks_of(run.get("transcript")), *events],
@@ -197,7 +197,7 @@ def _records(kind: type[RecordT], written: object) -> tuple[RecordT, ...]:
 def _command_invocation(call: CommandInvocation) -> Json:
     return {
         "command": call.command,
-        **given(args=list(call.arguments)),
+        **nonempty(args=list(call.arguments)),
         "exit_code": call.exit_code,
         "response_index": call.response,
     }
@@ -217,7 +217,7 @@ def _responder(responder: ResponderOutcome) -> Json:
     return {
         "followups_sent": responder.followups_sent,
         "outcome": responder.outcome,
-        **given(reason=responder.reason),
+        **nonempty(reason=responder.reason),
     }
 
 
@@ -226,7 +226,7 @@ def _checkpoint(checkpoint: CheckpointOutcome) -> Json:
         "after_turn": checkpoint.after_turn,
         "status": checkpoint.status,
         "validations": {name: verdict_document(v) for name, v in checkpoint.validations.items()},
-        **given(stopped=checkpoint.stopped),
+        **nonempty(stopped=checkpoint.stopped),
     }
 
 
@@ -234,9 +234,9 @@ def _session_digest(trial: TrialOutcome, calls: Sequence[ToolCall]) -> Json:
     return {
         "tool_call_count": len(calls),
         "tools_used": [call.name for call in calls],
-        **given(tool_calls=[_tool_call(call) for call in calls]),
+        **nonempty(tool_calls=[_tool_call(call) for call in calls]),
         "errors": [],
-        **given(
+        **nonempty(
             usage=usage_document(trial.usage),
             session_id=trial.session,
             tool_policy_mode=trial.tool_policy,
@@ -247,7 +247,7 @@ def _session_digest(trial: TrialOutcome, calls: Sequence[ToolCall]) -> Json:
 
 def _tool_call(call: ToolCall) -> Json:
     return {
-        **given(id=call.id),
+        **nonempty(id=call.id),
         "name": call.name,
         "arguments": {
             **call.arguments,
@@ -283,9 +283,9 @@ def _tool_events(trial: TrialOutcome) -> list[Json]:
         {
             "turn": turns.get(call.id, 1),
             "sequence": sequence,
-            **given(tool_call_id=call.id),
+            **nonempty(tool_call_id=call.id),
             "tool_name": call.name,
-            **given(args=dict(call.arguments)),
+            **nonempty(args=dict(call.arguments)),
             **({} if call.result is None else {"result": call.result}),
             "success": call.success,
         }
@@ -402,7 +402,7 @@ def written_status(block: Block) -> TrialStatus:
 
 def files_changed_document(files: FilesChanged) -> Json:
     """Return ``files_changed`` of a trial; empty when no change is known."""
-    return given(
+    return nonempty(
         created=list(files.created),
         changed=list(files.changed),
         deleted=list(files.deleted),
@@ -423,7 +423,7 @@ ANSWERERS: dict[str, Answerer] = {"agent": "agent", "judge": "judge", "responder
 
 def unjudged_documents(answers: Iterable[UnjudgedAnswer]) -> list[Json]:
     """Return the list of answers."""
-    return [{**given(prompt=answer.prompt), "by": answer.by, "text": answer.text} for answer in answers]
+    return [{**nonempty(prompt=answer.prompt), "by": answer.by, "text": answer.text} for answer in answers]
 
 
 def unjudged_of(block: Block) -> tuple[UnjudgedAnswer, ...]:
@@ -457,7 +457,7 @@ def failure_artifacts(trial: TrialOutcome) -> Json:
     error, error_is_cut = _beginning(trial.error)
     failed = [found for found in (trial.validations or {}).values() if not _well(found)]
     return {
-        **given(
+        **nonempty(
             stderr=error,
             stdout=answer,
             failed_graders=[found.name for found in failed],
@@ -465,7 +465,7 @@ def failure_artifacts(trial: TrialOutcome) -> Json:
         ),
         "exit_code": 1 if trial.status == "failed" else 2,
         "triage_summary": "\n".join(_summary(trial, failed)),
-        **given(captured_at=trial.captured_at),
+        **nonempty(captured_at=trial.captured_at),
         "context": {
             "stdout_truncated": str(answer_is_cut).lower(),
             "stderr_truncated": str(error_is_cut).lower(),
@@ -552,7 +552,7 @@ def verdict_document(verdict: Validation) -> Json:
         {
             "path": list(check.path),
             "passed": check.passed,
-            **given(message=check.message, expected=check.expected, actual=check.actual, rule=check.rule),
+            **nonempty(message=check.message, expected=check.expected, actual=check.actual, rule=check.rule),
         }
         for check in verdict.checks
     ]
@@ -563,7 +563,7 @@ def verdict_document(verdict: Validation) -> Json:
         "weight": effective_weight(verdict.weight),
         "passed": verdict.passed,
         "feedback": verdict.feedback,
-        **given(details=dict(verdict.details), checks=checks),
+        **nonempty(details=dict(verdict.details), checks=checks),
         **({"status": verdict.status} if verdict.status != "graded" else {}),
         **({} if verdict.required else {"required": False}),
         "duration_ms": verdict.duration_ms,
@@ -597,10 +597,10 @@ def usage_document(usage: Usage | None) -> Json | None:
     """Return the usage: the counts always, other values if not empty; None for no usage."""
     if usage is None:
         return None
-    figures = asdict(usage)
-    if not any(figures.values()):
+    numbers = asdict(usage)
+    if not any(numbers.values()):
         return None
-    return {key: value for key, value in figures.items() if value or key in COUNTS}
+    return {key: value for key, value in numbers.items() if value or key in COUNTS}
 
 
 def usage_of(value: object) -> Usage | None:
@@ -611,7 +611,7 @@ def usage_of(value: object) -> Usage | None:
 def cost_document(cost: Cost) -> Json:
     """Return a cost in US dollars, null when it is entirely unknown, and the models without a price."""
     unknown = not cost.usd and not cost.known
-    return {"usd": None if unknown else cost.usd, **given(unpriced=list(cost.unpriced))}
+    return {"usd": None if unknown else cost.usd, **nonempty(unpriced=list(cost.unpriced))}
 
 
 def cost_of(value: object) -> Cost | None:
@@ -626,8 +626,8 @@ def _usage(usage: Block) -> Usage:
     return replace(
         record_of(Usage, usage),
         model_metrics={
-            model: record_of(ModelUsage, cast("Block", figures))
-            for model, figures in block_of(usage, "model_metrics").items()
-            if isinstance(figures, Mapping)
+            model: record_of(ModelUsage, cast("Block", numbers))
+            for model, numbers in block_of(usage, "model_metrics").items()
+            if isinstance(numbers, Mapping)
         },
     )

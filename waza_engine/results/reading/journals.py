@@ -19,7 +19,16 @@ from waza_engine.results.codec.trials import (
     usage_of,
     with_answers,
 )
-from waza_engine.results.json_values import Block, Json, block_of, blocks_of, given, object_in, text_of, whole
+from waza_engine.results.json_values import (
+    Block,
+    Json,
+    block_of,
+    blocks_of,
+    nonempty,
+    object_in,
+    text_of,
+    whole,
+)
 from waza_engine.results.record import ArrivedAnswer, TrialOutcome, UnjudgedAnswer
 from waza_engine.results.result_file_names import record_boundary
 from waza_engine.scoring.cost import Spending, tokens_of, total_cost
@@ -53,7 +62,7 @@ def unended_document(journal: Block, message: str) -> Json:
     metadata = block_of(journal, "metadata")
     engine = {**block_of(metadata, "engine"), "status": status, "message": reason}
     known = {key: value for key, value in journal.items() if key not in _OF_JOURNALS}
-    known |= given(unjudged_answers=unjudged_documents(_of_untried_prompts(journal)))
+    known |= nonempty(unjudged_answers=unjudged_documents(_of_untried_prompts(journal)))
     head: Json = {
         **known,
         "summary": _so_far(journal),

@@ -276,12 +276,12 @@ _TASK_STATUSES: Mapping[TaskVerdict, TaskStatus] = {
 def task_result(task: TaskOutcome, timestamp: datetime, origin: RunOrigin | None = None) -> TaskResult:
     """Return the scores of a task over all its trials; those that did not end do not count."""
     ended = [trial for trial in task.trials if not trial.stopped]
-    figures = task.statistics
+    numbers = task.statistics
     return TaskResult(
         id=task.id,
         name=task.name,
         status=_TASK_STATUSES[task_verdict(task)],
-        score=task.written_score if figures is None else task.written_score or figures.avg_weighted_score,
+        score=task.written_score if numbers is None else task.written_score or numbers.avg_weighted_score,
         trials=len(task.trials),
         passed_trials=sum(trial.status == "passed" for trial in task.trials),
         graders=_graders([trial.validations or {} for trial in ended], timestamp, origin),

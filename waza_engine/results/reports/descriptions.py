@@ -65,8 +65,8 @@ def describe_triggers(found: TriggerConclusion) -> str:
     if not tried:
         return f"none of the {counted(found.total, 'prompt')} could be tried"
     broken = f", {found.errored} more could not be tried" if found.errored else ""
-    figures = f"accuracy {format_score(found.accuracy)}, F1 {format_score(found.f1)}"
-    return f"{found.right} of {counted(tried, 'prompt')} right{broken}, {figures}"
+    numbers = f"accuracy {format_score(found.accuracy)}, F1 {format_score(found.f1)}"
+    return f"{found.right} of {counted(tried, 'prompt')} right{broken}, {numbers}"
 
 
 def describe_misclassification(trigger: TriggerOutcome) -> str:

@@ -18,7 +18,7 @@ from waza_engine.results.conclusion import (
     describe_misclassified,
 )
 from waza_engine.results.conclusion_descriptions import PROMPTS, TASKS, WHOLE_RUN
-from waza_engine.results.json_values import Json, block_of, given, number
+from waza_engine.results.json_values import Json, block_of, nonempty, number
 from waza_engine.results.reading.recordings import Recording
 from waza_engine.results.reports.descriptions import describe_repeated_trials
 from waza_engine.results.task_conclusion import TaskConclusion, tasks_by_name, trial_changes
@@ -53,7 +53,7 @@ class _Issues:
         """Store an issue according to a policy."""
         if policy == "allow":
             return
-        about = {} if task is None else {"task_id": task.id, **given(task_name=task.name)}
+        about = {} if task is None else {"task_id": task.id, **nonempty(task_name=task.name)}
         found = {"kind": kind, "severity": "error" if policy == "fail" else "warning", "message": message}
         (self.failures if policy == "fail" else self.warnings).append({**found, **about})
 
@@ -112,7 +112,7 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
         "regression_pct": regression,
         "max_regression_pct": limits.most_regression,
         "golden_must_pass": limits.golden_must_pass,
-        **given(
+        **nonempty(
             golden_failures=golden,
             new_tasks=[_task(task) for task in new],
             removed_tasks=[_task(task) for task in removed],
@@ -123,16 +123,16 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
         "current_task_count": len(now.tasks),
         "baseline_judged_count": then.counts.judged,
         "current_judged_count": now.counts.judged,
-        **given(
+        **nonempty(
             baseline_triggers=then.triggers and then.triggers.counts,
             current_triggers=now.triggers and now.triggers.counts,
         ),
-        **given(
+        **nonempty(
             baseline_estimates=describe_repeated_trials(then), current_estimates=describe_repeated_trials(now)
         ),
         "new_task_policy": limits.new_tasks,
         "removed_task_policy": limits.removed_tasks,
-        **given(
+        **nonempty(
             baseline_model=baseline.header.model,
             current_model=current.header.model,
             baseline_asked_model=baseline.header.asked_model,
@@ -271,13 +271,13 @@ def _right(found: TriggerConclusion) -> str:
 
 
 def _task(task: TaskConclusion) -> dict[str, Any]:
-    figures = task.task.statistics
+    numbers = task.task.statistics
     return {
         "task_id": task.id,
         "display_name": task.name,
-        **given(golden=task.task.golden),
+        **nonempty(golden=task.task.golden),
         "status": task.task.status,
-        "pass_rate": 0.0 if figures is None else figures.pass_rate,
+        "pass_rate": 0.0 if numbers is None else numbers.pass_rate,
     }
 
 

@@ -80,8 +80,8 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
         ("Repeated", describe_repeated_trials(found)),
     ]
     yield " · ".join(f"{label}: **{value}**" for label, value in facts if value) + "\n\n"
-    for name, figures in calibrations(document).items():
-        yield f"{code(name)}: {code(describe_agreement(figures))}\n\n"
+    for name, numbers in calibrations(document).items():
+        yield f"{code(name)}: {code(describe_agreement(numbers))}\n\n"
     if found.tasks:
         more = (" Estimates |", "---|") if found.repeated else ("", "")
         yield f"| | Task | Score | Trials passed |{more[0]}\n|---|---|--:|--:|{more[1]}\n"

@@ -31,15 +31,15 @@ from waza_engine.files import copy_file, names_in, opened_to_append, remove_file
 from waza_engine.masking import masked
 from waza_engine.results.attachments import attachment_directory, mark_of, without_long_texts
 from waza_engine.results.codec.run_documents import (
-    figures_document,
     header_document,
     spending_document,
+    summary_document,
     trigger_document,
 )
 from waza_engine.results.codec.summary_blocks import task_document
 from waza_engine.results.codec.trials import answer_document, trial_document
 from waza_engine.results.inputs import inputs_directory
-from waza_engine.results.json_values import Block, Json, block_of, given, plain
+from waza_engine.results.json_values import Block, Json, block_of, nonempty, plain
 from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.journals import goes_on, this_process, unended_document
 from waza_engine.results.reading.run_store_entries import (
@@ -149,7 +149,7 @@ class ResultStore:
     def _begin(self, journal: IO[bytes]) -> None:
         before = self._spent_before and spending_document(self._spent_before)
         line = {**header_document(self._header), "process": this_process(), "planned": self._planned}
-        self._append({**line, **given(spent_before=before)})
+        self._append({**line, **nonempty(spent_before=before)})
         with clear_errors(self.journal_path):
             self._reserved = journal.tell()
         self._write(_reserved_line(""))
@@ -168,7 +168,9 @@ class ResultStore:
 
     def add_asked(self, task_id: str, trial: int, *, baseline: bool = False) -> None:
         """Note that the agent is asked in a trial: it may be paid for. Raises ``ResultsError``."""
-        self._append_timed({"asked": {"test_id": task_id, "run_number": trial, **given(baseline=baseline)}})
+        self._append_timed(
+            {"asked": {"test_id": task_id, "run_number": trial, **nonempty(baseline=baseline)}}
+        )
 
     def add_asked_prompt(self, prompt: str) -> None:
         """Note that a trigger prompt is sent: it may be paid for. Raises ``ResultsError``."""
@@ -275,7 +277,7 @@ def encoded_run(outcome: RunOutcome) -> Iterator[bytes]:
 def _run_in_parts(outcome: RunOutcome, line: str) -> Iterator[str]:
     """Yield the document of a run; each line of it begins with ``line``."""
     beginning = "{"
-    for key, value in figures_document(outcome).items():
+    for key, value in summary_document(outcome).items():
         yield f"{beginning}{line}  {json_text(key)}: "
         beginning = ","
         if key == "tasks":

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from waza_engine.counting import counted
 from waza_engine.masking import MaskedStream
-from waza_engine.results.json_values import given
+from waza_engine.results.json_values import nonempty
 from waza_engine.results.record import Validation
 
 EventKind = Literal[
@@ -149,7 +149,7 @@ def failures_of(verdict: Validation) -> list[dict[str, Any]]:
         {
             "path": list(check.path),
             "message": excerpt(check.message),
-            **given(expected=check.expected, actual=check.actual),
+            **nonempty(expected=check.expected, actual=check.actual),
         }
         for check in failed
     ]

@@ -89,11 +89,11 @@ def wrong_escape(escape: str) -> str:
     if character is not None:
         whole = f"\\U{ord(character):08X}"
         return f"`{escape}` writes one character in two halves; write `{character}` or `{whole}`"
-    meant = f"write another one, or `\\{escape}` if the backslash is meant"
+    intended = f"write another one, or `\\{escape}` if the backslash is meant"
     if len(escape) == _LONGEST_CODE and int(escape[2:], 16) > sys.maxunicode:
-        return f"`{escape}` is no character, the last one is `\\U{sys.maxunicode:08X}`; {meant}"
+        return f"`{escape}` is no character, the last one is `\\U{sys.maxunicode:08X}`; {intended}"
     if len(escape) > len("\\u"):
-        return f"`{escape}` is half of a character, which no text can hold; {meant}"
+        return f"`{escape}` is half of a character, which no text can hold; {intended}"
     return f"`{escape}` means nothing in double quotes; put the text in single quotes or write `\\{escape}`"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from waza_engine.spec.vally.versions import slug_of
-from waza_engine.spelling import slip_of
+from waza_engine.spelling import typo_of
 from waza_engine.vocabulary import unique_names
 
 VERDICT = "verdict"
@@ -44,5 +44,5 @@ def type_for_skills(names: Iterable[str]) -> str:
 
 def misspelt_type_words(written: str, known: Iterable[str]) -> str:
     """Return that a grader type is a typo, and of which one; "" for a type that a plug-in may bring."""
-    meant = slip_of(written, known)
-    return "" if meant is None else f"There is no grader type `{written}`; did you mean `{meant}`?"
+    intended = typo_of(written, known)
+    return "" if intended is None else f"There is no grader type `{written}`; did you mean `{intended}`?"

@@ -9,7 +9,7 @@ from functools import partial
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import printable
 from waza_engine.later_patterns import compiled_later
-from waza_engine.spelling import listed, slip_of
+from waza_engine.spelling import listed, typo_of
 from waza_engine.vocabulary import METRIC_ALIASES, METRICS
 from waza_language_server.analysis.problem import Problem, suggestion
 from waza_language_server.analysis.rule import FileView, Found
@@ -69,7 +69,7 @@ def metric_names(view: FileView) -> Found:
         if node is None or not node.value or node.value in METRICS or node.value in METRIC_ALIASES:
             continue
         # Names such as `response_quality` are the author's own, however near they are to a known one.
-        intended = slip_of(node.value, METRICS)
+        intended = typo_of(node.value, METRICS)
         advice = f"did you mean `{intended}`?" if intended else f"{listed(METRICS, 'and')} are."
         _, fixes = suggestion(view.tree, node, METRICS, intended) if intended is not None else (None, ())
         message = f"The metric `{printable(node.value)}` is not computed; {advice}"

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from waza_engine.files import printable
 from waza_engine.later_patterns import compiled_later
-from waza_engine.spelling import MOST_MEANT, listed, nearest, slip_of
+from waza_engine.spelling import MOST_MEANT, listed, nearest, typo_of
 from waza_language_server.analysis.directives import (
     DIRECTIVE,
     EVERY_CODE,
@@ -64,7 +64,7 @@ def _unknown(
         advice = f"; write {listed(SETTABLE_SEVERITIES)}."
     if intended is not None:
         advice = f"; did you mean `{intended}`?"
-        preferred = slip_of(written, known) == intended
+        preferred = typo_of(written, known) == intended
         fixes = (Fix(f"Change to `{intended}`", (Edit(span, intended),), preferred=preferred),)
     yield Problem(CODE, span, f"There is no {what} `{printable(written)}`{advice}", "information", fixes)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import resolve_scalar
-from waza_engine.spelling import slip_of
+from waza_engine.spelling import typo_of
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.author_style import line_break
@@ -240,7 +240,7 @@ def _as_switch(written: str) -> str | None:
     word = written.strip().lower()
     if word in _SWITCHES:
         return _SWITCHES[word]
-    return slip_of(word, ("true", "false")) if word.isalpha() else None
+    return typo_of(word, ("true", "false")) if word.isalpha() else None
 
 
 def _matches(value: Any, expected: Sequence[str]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from waza_engine.spec.vally.name_checks import misspelt_type_words
-from waza_engine.spelling import listed, nearest, slip_of
+from waza_engine.spelling import listed, nearest, typo_of
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.catalog import Catalog
@@ -19,7 +19,7 @@ def unknown_type(subject: Subject, node: Node, written: str) -> Problem:
     """Return the problem of a type that does not exist, with the probable one."""
     current = current_types(subject.catalog)
     if subject.catalog.of_vally:
-        intended = slip_of(written, current)
+        intended = typo_of(written, current)
         words = misspelt_type_words(written, current)
         if not words:
             message = f"Vally has no grader type `{written}` itself; a grader plug-in has to bring it."
@@ -31,7 +31,7 @@ def unknown_type(subject: Subject, node: Node, written: str) -> Problem:
         message = f"There is no grader type `{written}`; {guess} {listed(current, 'and')}."
     fixes: tuple[Fix, ...] = ()
     if intended is not None:
-        safe = intended == slip_of(written, (*current, *subject.catalog.grader_types))
+        safe = intended == typo_of(written, (*current, *subject.catalog.grader_types))
         repair = partial(replace_scalar, subject.tree, node, intended)
         fixes = (Fix(f"Change to `{intended}`", repair, preferred=safe),)
     return Problem("unknown-grader-type", subject.value_span(node), message, "error", fixes)
@@ -76,7 +76,7 @@ def _type_elsewhere(subject: Subject) -> Problem | None:
         known = value in subject.catalog.grader_types
         if known or (nearest(key, ["type"]) is not None and value):
             message = f"This grader has no key `{key}`; did you mean `type`? Without it the run fails."
-            safe = slip_of(key, ["type"]) is not None
+            safe = typo_of(key, ["type"]) is not None
             fix = Fix("Change to `type`", (Edit(each.key.span, "type"),), preferred=safe)
             return Problem("unknown-key", each.key.span, message, "error", (fix,))
     config = entry.get("config")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import MERGE_KEY
-from waza_engine.spelling import slip_of
+from waza_engine.spelling import typo_of
 from waza_engine.vocabulary import PARTS_OF_SUITES
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules import missing_keys, wrong_values
@@ -192,7 +192,7 @@ def _unexpected(
         key = entry.key.value
         if key not in unexpected or subject.tree.broken(entry.key):
             continue
-        intended = slip_of(key, whole.properties) if in_parts else None
+        intended = typo_of(key, whole.properties) if in_parts else None
         if not in_parts or (intended is not None and mapping.entry(intended) is None):
             yield entry, whole
 

@@ -9,7 +9,7 @@ from itertools import islice
 from waza_engine.checkpoint import checkpoint
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import resolve_scalar
-from waza_engine.spelling import alike_in_words, article, listed, slip_of, slips_of
+from waza_engine.spelling import alike_in_words, article, listed, typo_of, typos_of
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.coercions import as_block, as_list, only_text
 from waza_language_server.analysis.schema_rules.conversions import OPTION, as_one_pattern, one_pattern
@@ -63,14 +63,14 @@ def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) ->
     if (known := _by_its_other_name(subject, mapping, shape, entry)) is not None:
         return known
     key = entry.key.value
-    slips = slips_of(key, shape.properties)
-    held = _known_by_content(mapping, shape, entry) if not slips else None
+    typos = typos_of(key, shape.properties)
+    held = _known_by_content(mapping, shape, entry) if not typos else None
     if held is not None:
         return _misspelt(subject, mapping, shape, entry, held, safe=False)
     if (moved := at_other_level(subject, mapping, shape, entry)) is not None:
         return moved
-    if slips:
-        return _misspelt(subject, mapping, shape, entry, slips[0], safe=len(slips) == 1)
+    if typos:
+        return _misspelt(subject, mapping, shape, entry, typos[0], safe=len(typos) == 1)
     owners = _types_with_option(subject, mapping, key)
     known_keys = shape.properties
 
@@ -80,7 +80,7 @@ def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) ->
     alike = alike_in_words(key, known_keys, is_free)
     if alike is None:
         # A typo of a name that is another name of a key.
-        alike = shape.misspellings.get(next(iter(slips_of(key, shape.misspellings)), ""))
+        alike = shape.misspellings.get(next(iter(typos_of(key, shape.misspellings)), ""))
     if alike is None or owners or not may_be_intended(shape, alike, entry):
         return _stray(subject, mapping, shape, entry, owners)
     return _misspelt(subject, mapping, shape, entry, alike, safe=False)
@@ -292,10 +292,10 @@ _TYPED = frozenset({"number", "integer", "boolean"})
 
 def is_likelier_typo(mapping: Node, shape: Shape, entry: Entry, known: str) -> bool:
     """Return whether a name with another meaning is, by its value, rather a typo of a missing key."""
-    slip = slip_of(entry.key.value, shape.properties)
-    if slip is None or slip == known or known not in shape.properties or mapping.entry(slip) is not None:
+    typo = typo_of(entry.key.value, shape.properties)
+    if typo is None or typo == known or known not in shape.properties or mapping.entry(typo) is not None:
         return False
-    fits, other = (_fits_as_it_is(shape.properties[key].shape, entry.value) for key in (slip, known))
+    fits, other = (_fits_as_it_is(shape.properties[key].shape, entry.value) for key in (typo, known))
     return fits and not other
 
 
@@ -304,7 +304,7 @@ def is_other_name(mapping: Node, shape: Shape, entry: Entry, known: str) -> bool
 
     Other unknown keys next to it may reverse its meaning, as `should_match: false` next to `pattern`.
     """
-    if slip_of(entry.key.value, [known]):
+    if typo_of(entry.key.value, [known]):
         return True
     right = shape.properties.get(known)
     fits = right is not None and _fits_as_it_is(right.shape, entry.value)
@@ -320,7 +320,7 @@ def may_become(shape: Shape, node: Node) -> bool:
 def may_be_intended(shape: Shape, key: str, entry: Entry) -> bool:
     """Return whether another key is probably intended, by the name and by the type of the value."""
     known = shape.properties.get(key)
-    return known is None or bool(slip_of(entry.key.value, [key])) or may_hold(known.shape, entry.value)
+    return known is None or bool(typo_of(entry.key.value, [key])) or may_hold(known.shape, entry.value)
 
 
 def may_hold(shape: Shape, value: Node) -> bool:
@@ -345,7 +345,7 @@ def _fits_as_it_is(shape: Shape, value: Node) -> bool:
 def _has_meaning(shape: Shape, entry: Entry) -> bool:
     """Return whether a key is known, or another name or a misspelling of one that may have its value."""
     key = entry.key.value
-    if key in shape.properties or slips_of(key, shape.properties):
+    if key in shape.properties or typos_of(key, shape.properties):
         return True
     intended = shape.misspellings.get(key)
     return intended is not None and may_be_intended(shape, intended, entry)
@@ -366,7 +366,7 @@ def of_another_type(
     written, keys = subject.node.entry("type"), frozenset(mapping.key_names)
     if written is None or written.value.kind != "scalar" or len(unexpected) != len(keys):
         return None
-    if any(key in shape.misspellings or slips_of(key, shape.properties) for key in keys):
+    if any(key in shape.misspellings or typos_of(key, shape.properties) for key in keys):
         return None
     others = types_with(subject, keys)
     if len(others) != 1:

@@ -7,7 +7,7 @@ from functools import partial
 
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import is_not_finite, resolve_scalar
-from waza_engine.spelling import listed, nearest, slip_of
+from waza_engine.spelling import listed, nearest, typo_of
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.schema_rules.coercions import (
     in_quotes,
@@ -189,13 +189,13 @@ def _replacements(
 ) -> Iterator[Fix]:
     if node.kind != "scalar":
         return
-    slip = slip_of(node.value, [str(value) for value in allowed])
+    typo = typo_of(node.value, [str(value) for value in allowed])
     choices = [intended] if intended is not None else []
     choices += [str(value) for value in allowed if str(value) != intended] if len(allowed) <= 6 else []
     for choice in choices:
         if choice:
             replaced = partial(replace_scalar, subject.tree, node, choice)
-            yield Fix(f"Change to `{choice}`", replaced, preferred=choice == slip, reveals=choice == intended)
+            yield Fix(f"Change to `{choice}`", replaced, preferred=choice == typo, reveals=choice == intended)
 
 
 def _types_text(expected: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import printable
 from waza_engine.spec.pattern_syntax import is_found
-from waza_engine.spelling import path_slip_of
+from waza_engine.spelling import path_typo_of
 from waza_language_server.analysis.problem import Problem, suggestion
 from waza_language_server.analysis.rule import FileView, Found, SuiteView
 from waza_language_server.analysis.suite_rules.named_files import names_beside
@@ -65,7 +65,7 @@ def _is_there(view: SuiteView, path: Path, home: Path, node: Node) -> bool:
 
 def _missing(view: SuiteView, node: Node, home: Path, known: tuple[str, ...]) -> Problem:
     written = node.value.strip()
-    _, fixes = suggestion(view.document.tree, node, known, typo_of=path_slip_of)
+    _, fixes = suggestion(view.document.tree, node, known, typo_of=path_typo_of)
     message = f"There is no file `{printable(written)}` in `{printable(home.name)}`; the case is in error."
     return Problem("missing-file", node.span, message, "error", fixes)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from waza_engine.checkpoint import checkpoint
 from waza_engine.frozen import frozen
 from waza_engine.spec.executors import EXECUTORS
-from waza_engine.spelling import MOST_MEANT, listed, nearest, slip_of
+from waza_engine.spelling import MOST_MEANT, listed, nearest, typo_of
 from waza_language_server.analysis.file_rules.grader_names import name_node, name_of, renaming, rewritten
 from waza_language_server.analysis.file_rules.task_file import checks_of
 from waza_language_server.analysis.problem import Problem, Severity
@@ -150,7 +150,7 @@ def _unknown(
         fixes: tuple[Fix, ...] = ()
         if intended is not None:
             repair = partial(rewritten, document.text, node, intended)
-            safe = intended == slip_of(node.value, names)
+            safe = intended == typo_of(node.value, names)
             fixes = (Fix(f"Change to `{intended}`", repair, preferred=safe),)
         message = f"{where} has {'a' if where.startswith('No') else 'no'} grader `{node.value}`; {choice}"
         yield Problem("unknown-grader-name", node.span, message, severity, fixes)

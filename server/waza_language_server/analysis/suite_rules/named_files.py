@@ -18,7 +18,7 @@ from waza_engine.files import from_home, printable
 from waza_engine.later_patterns import compiled_later
 from waza_engine.scaffold.grader_patterns import STARTED_BY_A_RUN, grader_source, kind_of
 from waza_engine.spec.program_files import MODULE_RUNTIMES, is_module, is_path, is_rubric_path, split_command
-from waza_engine.spelling import path_slip_of
+from waza_engine.spelling import path_typo_of
 from waza_language_server.analysis.problem import Problem, suggestion
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.suite_rules.grader_files import (
@@ -248,7 +248,7 @@ class _Files:
 
     def _problem(self, node: Node, what: str, so: str = STOPS, known: Sequence[str] = ()) -> Problem:
         self._reported += 1
-        _, fixes = suggestion(self._view.document.tree, node, known, typo_of=path_slip_of)
+        _, fixes = suggestion(self._view.document.tree, node, known, typo_of=path_typo_of)
         return Problem(_MISSING, node.span, f"{what}; {so}.", "warning", fixes)
 
 

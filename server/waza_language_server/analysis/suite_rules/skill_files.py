@@ -6,7 +6,7 @@ import re
 from functools import partial
 
 from waza_engine.later_patterns import compiled_later
-from waza_engine.spelling import slip_of
+from waza_engine.spelling import typo_of
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.project.front_matter import front_matter, missing_opening
@@ -108,15 +108,15 @@ def _keys(view: SuiteView) -> Found:
     for entry in root.each_entry():
         if entry.key.value in known or entry.key.value in _OF_AGENTS:
             continue
-        slip = slip_of(entry.key.value, known)
-        intended = slip or shape.misspellings.get(entry.key.value)
+        typo = typo_of(entry.key.value, known)
+        intended = typo or shape.misspellings.get(entry.key.value)
         if intended is None or root.entry(intended) is not None or tree.broken(entry.key):
             # Agents have keys of their own.
             continue
         message = f"`{entry.key.value}` is not a known key of a skill; did you mean `{intended}`?"
         fixes: tuple[Fix, ...] = ()
         if entry.key.style == "plain" and known[intended].shape.fits(entry.value.target.kind):
-            fixes = (Fix(f"Change to `{intended}`", (Edit(entry.key.span, intended),), preferred=bool(slip)),)
+            fixes = (Fix(f"Change to `{intended}`", (Edit(entry.key.span, intended),), preferred=bool(typo)),)
         missing = [key for key in missing if key != intended]
         yield Problem("unknown-key", entry.key.span, message, "warning", fixes)
     more = _more_keys(view) if missing else None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import printable
 from waza_engine.spec.executors import EXECUTORS
-from waza_engine.spelling import path_slip_of, slip_of
+from waza_engine.spelling import path_typo_of, typo_of
 from waza_language_server.analysis.problem import Problem, suggestion
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.schema_rules.missing_keys import missing_key
@@ -68,7 +68,7 @@ def missing_skills(view: SuiteView) -> Found:
         if loads_skills(scalar_text(root.get("config", "executor"))):
             missing = "The tested skill `{}` is not found, so the agent runs without it"
             yield _problem(view, node, missing, "name its folder in `skill_directories`.", found.values())
-        elif slip_of(node.value, lies_with):
+        elif typo_of(node.value, lies_with):
             near = {file.parent: name for file, name in Nearby(project, document).skill_files().items()}
             if not _is_among(near, node.value):
                 yield _problem(view, node, "The tested skill `{}` is not found", "", lies_with)
@@ -118,10 +118,10 @@ def _problem(view: SuiteView, node: Node, missing: str, advice: str, known: Iter
     ``advice`` is added, unless the name is a typo of a ``known`` skill.
     """
     names = sorted(set(known))
-    slip = slip_of(node.value, names)
-    _, fixes = suggestion(view.document.tree, node, names, slip)
-    if slip is not None:
-        advice = f"did you mean `{slip}`?"
+    typo = typo_of(node.value, names)
+    _, fixes = suggestion(view.document.tree, node, names, typo)
+    if typo is not None:
+        advice = f"did you mean `{typo}`?"
     return Problem(_NO_SKILL, node.span, f"{missing.format(node.value)}; {advice}", "warning", fixes)
 
 
@@ -217,7 +217,7 @@ def _without_skill(view: SuiteView, root: Node) -> Iterator[Problem]:
     document, catalog = view.document, view.workspace.catalog
     shapes = catalog.document_root(document.kind)
     misspelt = shapes.top.misspellings
-    if any(slip_of(key, ("skill",)) or misspelt.get(key) == "skill" for key in root.key_names):
+    if any(typo_of(key, ("skill",)) or misspelt.get(key) == "skill" for key in root.key_names):
         return
     subject = Subject(document.tree, document.kind, catalog, root, shapes)
     if subject.may_lack(root):
@@ -271,7 +271,7 @@ def _similar(view: SuiteView, node: Node, suites: tuple[Suite, ...]) -> tuple[Fi
     project, written = view.workspace.project, node.value.strip()
     found = (names_beside(project, suite.folder, suite.folder, written, "folder") for suite in suites)
     known = sorted({*chain.from_iterable(found)})
-    return suggestion(view.document.tree, node, known, typo_of=path_slip_of)[1]
+    return suggestion(view.document.tree, node, known, typo_of=path_typo_of)[1]
 
 
 def _of_directory(view: SuiteView, node: Node, suites: tuple[Suite, ...]) -> Iterator[Problem]:

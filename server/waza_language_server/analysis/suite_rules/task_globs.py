@@ -13,7 +13,7 @@ from waza_engine.checkpoint import checkpoint, collect
 from waza_engine.files import printable
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.task_globs import is_literal, split_pattern
-from waza_engine.spelling import path_slip_of
+from waza_engine.spelling import path_typo_of
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.embedded.language import Finding
@@ -177,7 +177,7 @@ def _fixes(
         if each != node.value and _picks_up_tasks(document, project, path, each, taken)
     ]
     slashed = pattern.replace("\\", "/")
-    intended = renamed if is_sure else path_slip_of(node.value, found)
+    intended = renamed if is_sure else path_typo_of(node.value, found)
     intended = slashed if slashed in found else intended
     for each in found[:3]:
         repair = partial(replace_scalar, document.tree, node, each)

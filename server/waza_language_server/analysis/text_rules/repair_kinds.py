@@ -10,7 +10,7 @@ from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.yaml_faults import MISSING_DASH, TAB, sentence
-from waza_engine.spelling import slip_of
+from waza_engine.spelling import typo_of
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_of
 from waza_language_server.schema.shape import Shape
@@ -396,7 +396,7 @@ def _dedented_text(broken: Broken) -> Iterator[Proposal]:
 
 
 def _is_like(key: str | None, broken: Broken) -> bool:
-    return key is not None and (key in broken.keys or slip_of(key, broken.keys) is not None)
+    return key is not None and (key in broken.keys or typo_of(key, broken.keys) is not None)
 
 
 def _text_as_block(broken: Broken) -> Iterator[Proposal]:

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from waza_engine.files import printable
 from waza_engine.spec.json_schema_dialects import draft_of
-from waza_engine.spelling import listed, nearest, slip_of
+from waza_engine.spelling import listed, nearest, typo_of
 from waza_language_server.analysis.problem import Problem, suggestion
 from waza_language_server.analysis.rule import GraderView
 from waza_language_server.analysis.value_rules.inside_values import problem_inside
@@ -134,7 +134,7 @@ def _of_pattern(tree: Tree, node: Node) -> Iterator[Problem]:
 
 
 def _of_unknown_word(schema: Node, key: str) -> Iterator[Problem]:
-    entry, intended = schema.entry(key), slip_of(key, _KNOWN)
+    entry, intended = schema.entry(key), typo_of(key, _KNOWN)
     if entry is None or intended is None or schema.entry(intended) is not None or entry.key.style != "plain":
         return
     what = f"`{printable(key)}` is not a keyword of JSON Schema, so it checks nothing"

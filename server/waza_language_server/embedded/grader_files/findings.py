@@ -17,7 +17,7 @@ from waza_engine.spec.grader_results import (
     is_harness_result,
     result_issues,
 )
-from waza_engine.spelling import slip_of
+from waza_engine.spelling import typo_of
 
 Place = tuple[int, int]
 """The offsets of the first character and after the last one."""
@@ -76,14 +76,14 @@ def result_findings(result: ResultSource, vocabulary: Vocabulary) -> Iterator[Gr
         known |= {"pass"}
     values: dict[str, Any] = {}
     for key in result.keys:
-        meant = None
+        intended = None
         if key.name not in known:
-            meant = _INSTEAD.get(key.name) or slip_of(key.name, known - names)
-        name = key.name if meant is None or meant in names else meant
+            intended = _INSTEAD.get(key.name) or typo_of(key.name, known - names)
+        name = key.name if intended is None or intended in names else intended
         values[name] = _ACCEPTED.get(name) if key.value is UNKNOWN else key.value
         # A result may have the words of both worlds.
-        if key.name not in known and (meant is None or meant not in names):
-            yield _unread(key, meant)
+        if key.name not in known and (intended is None or intended not in names):
+            yield _unread(key, intended)
     if result.open:
         decides = "pass" if is_harness_result(values, vocabulary) or "passed" not in values else "passed"
         values = {decides: True, "score": 0.0, **values}
@@ -91,22 +91,22 @@ def result_findings(result: ResultSource, vocabulary: Vocabulary) -> Iterator[Gr
         yield GraderFinding(result.place, f"a run refuses this result, because {', '.join(issues)}")
 
 
-def _unread(key: Key, meant: str | None) -> GraderFinding:
+def _unread(key: Key, intended: str | None) -> GraderFinding:
     if key.name in _INSTEAD:
-        message = f"`{key.name}` is not read in a result with `pass`; write `{meant}`"
-    elif meant is not None:
-        message = f"a result has no key `{key.name}`; write `{meant}`"
+        message = f"`{key.name}` is not read in a result with `pass`; write `{intended}`"
+    elif intended is not None:
+        message = f"a result has no key `{key.name}`; write `{intended}`"
     else:
         message = f"a result has no key `{key.name}`, so nothing reads it; move it into `outcome`"
-    return GraderFinding(key.place, message, is_advice=meant is None)
+    return GraderFinding(key.place, message, is_advice=intended is None)
 
 
 def input_findings(keys: Iterable[Key]) -> Iterator[GraderFinding]:
     """Yield the misspelt keys among those that are read from the input."""
     for key in keys:
-        slip = None if key.name in INPUT_KEYS else slip_of(key.name, INPUT_KEYS)
-        if slip is not None:
-            message = f"the input of a grader has no key `{key.name}`; write `{slip}`"
+        typo = None if key.name in INPUT_KEYS else typo_of(key.name, INPUT_KEYS)
+        if typo is not None:
+            message = f"the input of a grader has no key `{key.name}`; write `{typo}`"
             yield GraderFinding(key.place, message)
 
 

@@ -22,7 +22,7 @@ from waza_engine.assertions.names import (
     members_of,
 )
 from waza_engine.spec.pattern_syntax import PatternSyntaxError, check_python_syntax
-from waza_engine.spelling import nearest, slip_of
+from waza_engine.spelling import nearest, typo_of
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python.inference import Types, infer, names_inside
 from waza_language_server.embedded.python.members import (
@@ -196,7 +196,7 @@ def _uncalled(source: PythonSource, node: ast.Attribute, kind: ValueType) -> Fin
 def _intended(name: str, known: Sequence[str]) -> str | None:
     """Return the known name that is intended: a typo away, or one that contains the other."""
     near, plain = nearest(name, known), name.lower()
-    if near is None or not (slip_of(name, known) == near or plain in near or near in plain):
+    if near is None or not (typo_of(name, known) == near or plain in near or near in plain):
         return None
     return near
 

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterator
 
 from waza_engine.assertions.names import CONTEXT_NAMES, FUNCTION_NAMES
-from waza_engine.spelling import nearest, slip_of
+from waza_engine.spelling import nearest, typo_of
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python.javascript import LITERALS
 from waza_language_server.embedded.python.python_source import PythonSource, parse_python
@@ -90,7 +90,7 @@ def _unknown_name(source: PythonSource, name: str, start: int, end: int, known: 
     if name in sys.stdlib_module_names:
         return source.finding(code, place, f"{what}: of all modules only `re` is there.")
     if intended := nearest(name, sorted(known | {"None"})):
-        is_typo = intended == slip_of(name, known)
+        is_typo = intended == typo_of(name, known)
         rewrite = source.rewrite(place, intended, f"Change to `{intended}`", preferred=is_typo)
         return source.finding(code, place, f"{what}; did you mean `{intended}`?", rewrite)
     if _is_called(source, start):
