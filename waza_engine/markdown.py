@@ -117,13 +117,13 @@ def _without_marks(found: re.Match[str]) -> str:
 
 
 def _said(text: str, quoted: Callable[[str], str]) -> str:
-    said = ""
+    result = ""
     for at, part in enumerate(_QUOTED.split(" ".join(text.split()))):
         for piece in [quoted(part)] if at % 2 else _words(part, quoted):
             # Adjacent pieces of code would be read as one, or as none.
-            apart = " " if said.endswith("`") and piece.startswith("`") else ""
-            said += apart + piece
-    return said if not _BEGINS_A_BLOCK.match(said) else quoted(text)
+            apart = " " if result.endswith("`") and piece.startswith("`") else ""
+            result += apart + piece
+    return result if not _BEGINS_A_BLOCK.match(result) else quoted(text)
 
 
 def _words(text: str, quoted: Callable[[str], str]) -> Iterator[str]:

@@ -226,9 +226,9 @@ def unique_names(names: Iterable[str]) -> Iterator[str]:
     """Yield names; of several that are equal, as ids of tasks may be, the later ones have a number."""
     seen: set[str] = set()
     for name in names:
-        number, told = 1, name
-        while told in seen:
+        number, unique = 1, name
+        while unique in seen:
             number += 1
-            told = f"{name}-{number}"
-        seen.add(told)
-        yield told
+            unique = f"{name}-{number}"
+        seen.add(unique)
+        yield unique

@@ -420,12 +420,12 @@ def _show_on_github(ended: Iterable[_Ended], printed: StandardOutput) -> None:
 
     for run in ended:
         try:
-            told = github_report(run_document(run.report.outcome), run.planned.eval_file)
+            annotations = github_report(run_document(run.report.outcome), run.planned.eval_file)
         except ResultsError as error:
             complain(str(error))
             continue
         printed.flush()
-        printed.say_document(told, "commands")
+        printed.say_document(annotations, "commands")
 
 
 def _check_models(models: Sequence[str], judge: str | None, *, recommend: bool) -> None:

@@ -53,8 +53,8 @@ class Condition:
         what = f"The file {self.path}" if self.path else "The answer"
         does = f"{verb}s" if self.wanted and self.kind != "matches" else verb
         does = "matches" if self.wanted and self.kind == "matches" else does
-        said = does if self.wanted else f"does not {verb}"
-        return f"{what} {said}" + (f" “{self.text}”." if self.kind != "exists" else ".")
+        predicate = does if self.wanted else f"does not {verb}"
+        return f"{what} {predicate}" + (f" “{self.text}”." if self.kind != "exists" else ".")
 
 
 def conditions_of(grader: AnyGrader) -> list[Condition] | None:

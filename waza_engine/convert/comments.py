@@ -90,15 +90,15 @@ def yaml_with(data: object, comments: Mapping[Path, Sequence[str]] | None = None
         return text
     root = load_yaml(text)
     for place, lines in placed.items():
-        said = "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines)
+        comment = "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines)
         if not place:
-            root.yaml_set_start_comment(said)
+            root.yaml_set_start_comment(comment)
             continue
         holder = root
         for part in place[:-1]:
             holder = holder[part]
         depth = sum(isinstance(part, str) for part in place) + sum(isinstance(p, int) for p in place)
-        holder.yaml_set_comment_before_after_key(place[-1], before=said, indent=2 * (depth - 1))
+        holder.yaml_set_comment_before_after_key(place[-1], before=comment, indent=2 * (depth - 1))
     return to_yaml(root)
 
 

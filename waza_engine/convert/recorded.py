@@ -185,8 +185,8 @@ def _input(task: TaskFile | None, trial: TrialOutcome | None) -> str | list[str]
         turns = task.inputs.follow_up_prompts
         return [task.inputs.prompt, *turns] if turns else task.inputs.prompt
     events = trial.events if trial is not None else ()
-    said = [text_of(event.get("content")) for event in events if event.get("type") == "user.message"]
-    return said if len(said) > 1 else "".join(said)
+    prompts = [text_of(event.get("content")) for event in events if event.get("type") == "user.message"]
+    return prompts if len(prompts) > 1 else "".join(prompts)
 
 
 def _start_of(trial: TrialOutcome, recording: Recording) -> int:

@@ -72,8 +72,8 @@ def to_vally(conversion: Conversion, comments: Mapping[int, Comments], head: lis
         if found is None:
             continue
         origins = found.pop("origins")
-        said = comments.get(position, Comments()).of_task(0, origins)
-        for place, lines in said.items():
+        comments_of_task = comments.get(position, Comments()).of_task(0, origins)
+        for place, lines in comments_of_task.items():
             places["stimuli", len(stimuli), *place] = lines
         stimuli.append(found)
     data = {

@@ -124,7 +124,7 @@ class Headless(LineConnection):
         return lambda: self._answer(session, prompt, session.active or RunCancellation())
 
     def _answer(self, session: _Session, prompt: str, cancellation: RunCancellation) -> Json:
-        told: list[str] = []
+        kinds: list[str] = []
         streams = {"message": DelayedMaskedStream(), "thought": DelayedMaskedStream()}
 
         def heard(line: str) -> None:
@@ -132,7 +132,7 @@ class Headless(LineConnection):
                 complain(line)
             event = event_of(line)
             for update in () if event is None else read_event(self._agent.adapter, event).updates:
-                told.append(update.kind)
+                kinds.append(update.kind)
                 if (stream := streams.get(update.kind)) is None:
                     self._tell(session, _update(update))
                 elif text := stream.masked(update.content or ""):
@@ -161,7 +161,7 @@ class Headless(LineConnection):
             session.at_work.release()
         session.conversation = response.session
         content = _text(response.output)
-        if response.output and "message" not in told:
+        if response.output and "message" not in kinds:
             self._tell(session, {"sessionUpdate": "agent_message_chunk", "content": content})
         return {"content": [content]}
 

@@ -258,7 +258,7 @@ class LabelledCaseVerdicts:
 
     case: LabelledCase
     judged: Judged
-    said: tuple[CheckedVerdict, ...] = ()
+    verdicts: tuple[CheckedVerdict, ...] = ()
     not_asked: tuple[NotAsked, ...] = ()
     rejected: tuple[CheckedVerdict, ...] = ()
     differing: tuple[CheckedVerdict, ...] = ()
@@ -405,10 +405,10 @@ def open_sentence(found: LabelledCaseVerdicts) -> str:
     not_asked = f"not asked: {', '.join(names)}" if names else "not all of its graders were asked"
     asked = (
         "the graders that were asked pass it"
-        if all(verdict.passed for verdict in found.said)
+        if all(verdict.passed for verdict in found.verdicts)
         else "some graders cannot be asked"
     )
-    asked = asked if found.said else "no grader was asked"
+    asked = asked if found.verdicts else "no grader was asked"
     return f"The answer `{case.id}` to the task `{case.task}` is not decided: {asked}; {not_asked}."
 
 
@@ -435,7 +435,7 @@ def _case_document(found: LabelledCaseVerdicts) -> Document:
                 "expected_passed": verdict.expected,
                 "feedback": verdict.feedback,
             }
-            for verdict in found.said
+            for verdict in found.verdicts
         ],
         "not_asked": [{"name": each.grader, "reason": each.why} for each in found.not_asked],
     }

@@ -218,14 +218,14 @@ def _of_arguments(given: str, call: ToolCall) -> Iterator[_Draft]:
 def _expecting(calls: Sequence[tuple[ToolCall, Mapping[str, Any]]]) -> _Draft:
     """Return the grader that expects calls with exactly these arguments, and any others besides."""
     entries: list[dict[str, Any]] = []
-    told: list[str] = []
+    phrases: list[str] = []
     for call, arguments in calls:
         args = {name: {"equals": value} for name, value in arguments.items()}
         entries.append({"tool": _exactly(call), **({"args": args} if args else {})})
         given = ", ".join(f"{name} {shortened(text_of(value), _SHOWN)}" for name, value in arguments.items())
-        told.append(f"{call.name} with {given}" if given else call.name)
+        phrases.append(f"{call.name} with {given}" if given else call.name)
     subject = " ".join([calls[0][0].name, *(text_of(value) for value in calls[0][1].values())])
-    words = f"the agent calls {' and '.join(told)}"
+    words = f"the agent calls {' and '.join(phrases)}"
     return _Draft("tool_calls", "calls", subject, words, _expected(entries))
 
 

@@ -107,13 +107,13 @@ class MockServer:
             )
         for position, response in enumerate(self.tools[tool].responses):
             if response.fits(arguments):
-                said: MockResponse | MockStep = response
+                answer: MockResponse | MockStep = response
                 if response.steps:
-                    said = self._next_step(tool, position, response.steps, taken)
-                    time.sleep(said.delay_ms / 1000)
-                if said.error:
-                    raise MockError(said.error)
-                return json.dumps(said.result, ensure_ascii=False, separators=(",", ":"))
+                    answer = self._next_step(tool, position, response.steps, taken)
+                    time.sleep(answer.delay_ms / 1000)
+                if answer.error:
+                    raise MockError(answer.error)
+                return json.dumps(answer.result, ensure_ascii=False, separators=(",", ":"))
         raise MockError(
             f"no response of the tool `{tool}` of the mock `{self.name}` fits the arguments "
             f"{cut(json.dumps(arguments, ensure_ascii=False, default=str), _SHOWN)}; "

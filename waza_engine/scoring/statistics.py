@@ -122,15 +122,17 @@ def paired_p(differences: Sequence[float]) -> float:
     are, this is McNemar's exact test; 5 to 0 give 0.0625, 6 to 0 give 0.03125. More than 16 unequal ones are
     assumed to be normally distributed.
     """
-    told = [difference for difference in differences if abs(difference) > _NOTHING]
-    if not told:
+    nonzero = [difference for difference in differences if abs(difference) > _NOTHING]
+    if not nonzero:
         return 1.0
-    sizes = [abs(difference) for difference in told]
-    total = abs(sum(told))
-    if max(sizes) - min(sizes) <= _NOTHING and len(told) <= _MOST_TOSSED:
-        ahead = max(sum(difference > 0 for difference in told), sum(difference < 0 for difference in told))
-        return _binomial(ahead, len(told))
-    if len(told) > _MOST_COUNTED:
+    sizes = [abs(difference) for difference in nonzero]
+    total = abs(sum(nonzero))
+    if max(sizes) - min(sizes) <= _NOTHING and len(nonzero) <= _MOST_TOSSED:
+        ahead = max(
+            sum(difference > 0 for difference in nonzero), sum(difference < 0 for difference in nonzero)
+        )
+        return _binomial(ahead, len(nonzero))
+    if len(nonzero) > _MOST_COUNTED:
         return math.erfc(total / math.sqrt(sum(size * size for size in sizes)) / math.sqrt(2))
     sums = [0.0]
     for size in sizes:

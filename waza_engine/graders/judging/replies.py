@@ -160,15 +160,15 @@ class Reply:
     criteria: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
-def read_reply(said: str, scale: Scale, wanted: str = "", *, as_text: bool = False) -> Reply:
+def read_reply(output: str, scale: Scale, wanted: str = "", *, as_text: bool = False) -> Reply:
     """Return the rating of a reply. Raises ``RatingError``.
 
     ``wanted`` is the field that the rubric names; ``as_text`` says that the judge should reply with a line of
     text, so that JSON before or after it is a quotation.
     """
-    text = without_thoughts(said)
+    text = without_thoughts(output)
     if not text.strip():
-        raise RatingError("thought, and gave no reply" if said.strip() else "gave an empty reply")
+        raise RatingError("thought, and gave no reply" if output.strip() else "gave an empty reply")
     objects, rest, broken = objects_in(text, everywhere=as_text)
     replies = (_read(found, scale, wanted) for found in reversed(objects))
     has_line = rating_line(rest)

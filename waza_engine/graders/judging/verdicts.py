@@ -267,12 +267,12 @@ def verdict_of_choices(first: Choice, second: Choice, **details: Any) -> Verdict
         return Verdict(
             0.0, passed=False, feedback=feedback, details=details | unjudged_details("silent", why)
         )
-    said = {
+    sentence = {
         "skill": f"The answer with the skill is {magnitude.replace('-', ' ')} than the baseline",
         "baseline": f"The baseline is {magnitude.replace('-', ' ')} than the answer with the skill",
         "tie": "The answer with the skill and the baseline are equal",
     }[winner]
-    feedback = ": ".join(text for text in (said, reasoning) if text)
+    feedback = ": ".join(text for text in (sentence, reasoning) if text)
     return Verdict(_SCORES[winner], passed=winner != "baseline", feedback=feedback, details=details)
 
 

@@ -377,8 +377,10 @@ class LiveSession:
                 self._made.keep(name, made)
                 judged += len(made)
                 changed = {question.position: question for _, question, _ in waiting}.values()
-                told = {names.of(each.recorded): self._live_task(each, regrading.suite) for each in changed}
-                report(LiveVerdicts(work.number, name, told))
+                live_tasks = {
+                    names.of(each.recorded): self._live_task(each, regrading.suite) for each in changed
+                }
+                report(LiveVerdicts(work.number, name, live_tasks))
         return LiveUpdate("judged", judged, silent=silent, files=self._made.files())
 
     def _regrading(self, texts: Mapping[Path, str]) -> Regrading:

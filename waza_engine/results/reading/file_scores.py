@@ -147,8 +147,8 @@ def _metrics(document: Block, reviewed: Sequence[TaskOutcome] | None) -> Iterato
         for name, metric in islice(block_of(document, "metrics").items(), MOST_FIGURES)
         if isinstance(metric, dict)
     ]
-    for told in written if reviewed is None else recompute_metrics(written, reviewed):
-        yield replace(told, passed=told.passed and told.reached)
+    for metric in written if reviewed is None else recompute_metrics(written, reviewed):
+        yield replace(metric, passed=metric.passed and metric.reached)
 
 
 def _prompts(document: Block, started: datetime, origin: RunOrigin) -> Iterator[PromptResult]:

@@ -93,7 +93,7 @@ class Conversation:
 class Partner(Protocol):
     """The sender of all prompts after the first."""
 
-    def reply(self, said: str) -> str | None:
+    def reply(self, agent_message: str) -> str | None:
         """Return the next prompt after the agent's answer, None when the conversation is over.
 
         Raises ``PartnerError`` when it should go on and cannot.
@@ -121,9 +121,9 @@ class FollowUps:
         """Return how many prompts are still to come."""
         return len(self._waiting)
 
-    def reply(self, said: str) -> str | None:
+    def reply(self, agent_message: str) -> str | None:
         """Return the next prompt, regardless of the answer."""
-        del said
+        del agent_message
         return self._waiting.popleft() if self._waiting else None
 
     def where(self, number: int) -> str:
@@ -267,7 +267,7 @@ class ModelResponder:
         self._sent = 0
         self.outcome = ResponderOutcome(0, "error")
 
-    def reply(self, said: str) -> str | None:
+    def reply(self, agent_message: str) -> str | None:
         """Return the answer to the agent's message, None when the conversation is over.
 
         Raises:
@@ -280,7 +280,7 @@ class ModelResponder:
             self.outcome = ResponderOutcome(self._sent, "cap_exhausted")
             return None
         try:
-            decision = self._decide(said)
+            decision = self._decide(agent_message)
         except PartnerError as error:
             self.outcome = ResponderOutcome(self._sent, "error", str(error))
             raise
@@ -304,11 +304,11 @@ class ModelResponder:
         """Return the outcome of a conversation that ended in an error: the agent's, or that of a decision."""
         return self.outcome if self.outcome.reason else ResponderOutcome(self._sent, "error", why)
 
-    def _decide(self, said: str) -> _Decision:
+    def _decide(self, agent_message: str) -> _Decision:
         ballot = _Ballot()
         with tempfile.TemporaryDirectory(prefix="waza-", ignore_cleanup_errors=True) as folder:
             request = ExecutionRequest(
-                prompt=self._question(said),
+                prompt=self._question(agent_message),
                 workspace=Path(folder),
                 model=self._model,
                 timeout_seconds=DECISION_SECONDS,
@@ -336,12 +336,12 @@ class ModelResponder:
             else f"the responder called none of its tools `{REPLY}`, `{STOP}` and `{ABSTAIN}`"
         )
 
-    def _question(self, said: str) -> str:
+    def _question(self, agent_message: str) -> str:
         choice = (
             f"Call exactly one tool, once: `{REPLY}` with your answer, `{STOP}` when the agent is done and "
             f"needs nothing from you, or `{ABSTAIN}` when it asks for something that you cannot know."
         )
-        message = f"The agent wrote:\n\n{said}\n\n{choice}"
+        message = f"The agent wrote:\n\n{agent_message}\n\n{choice}"
         if self._session:
             return message
         return f"{self._spec.instructions}\n\nYou play this user in a conversation with an agent. {message}"

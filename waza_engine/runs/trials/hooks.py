@@ -77,9 +77,9 @@ def _run(hook: Hook, directory: Path, cancellation: RunCancellation) -> str | No
         return f"the hook `{hook.command}` took longer than {HOOK_SECONDS:g} seconds"
     if finished.exit_code is not None and finished.exit_code in hook.exit_codes:
         return None
-    said = (finished.stderr.strip() or finished.stdout.strip())[-_QUOTED_CHARACTERS:]
+    output = (finished.stderr.strip() or finished.stdout.strip())[-_QUOTED_CHARACTERS:]
     how = finished.ended_words(HOOK_SECONDS)
-    return f"the hook `{hook.command}` {how}{f': {said}' if said else ''}"
+    return f"the hook `{hook.command}` {how}{f': {output}' if output else ''}"
 
 
 def _directory(hook: Hook, suite_directory: Path, run_directory: Path) -> Path:

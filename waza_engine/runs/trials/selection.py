@@ -71,7 +71,7 @@ def select(
         if same not in lists:
             graders, found = build_graders(listed, build)
             graders = tuple(
-                replace(built, notices=said) if (said := notices.of(built, grader_names)) else built
+                replace(built, notices=own) if (own := notices.of(built, grader_names)) else built
                 for built in graders
             )
             lists[same] = listed, graders, found
@@ -82,8 +82,8 @@ def select(
         for built in (*graders, *(built for turn in checkpoints.values() for built in turn)):
             # Problems of the eval file are reported once, and there.
             place = suite.path if id(built.entry) in of_suite else source.path
-            told = (*(built.grader.warnings if built.grader is not None else ()), *built.notices)
-            warnings |= dict.fromkeys(f"{place}: grader `{built.name}`: {notice}" for notice in told)
+            notes = (*(built.grader.warnings if built.grader is not None else ()), *built.notices)
+            warnings |= dict.fromkeys(f"{place}: grader `{built.name}`: {notice}" for notice in notes)
         known |= dict.fromkeys([*(built.name for built in graders), *expected])
         graders = (*graders, *(_missing(name) for name in unknown))
         names = frozenset((*(built.name for built in graders), *expected))
