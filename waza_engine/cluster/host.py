@@ -26,7 +26,7 @@ from waza_engine.runs.limits.budget import Meter, MeteredExecutor
 from waza_engine.runs.limits.cancellation import RunCancellation, all_at_once
 from waza_engine.runs.loading.suite_on_disk import SuiteError, load_suite
 from waza_engine.runs.passes.suite_pass import pass_without_skills
-from waza_engine.runs.settings.options import given_settings, project_config, with_options, without_skills
+from waza_engine.runs.settings.options import explicit_settings, project_config, with_options, without_skills
 from waza_engine.runs.settings.table import Budget, RunSettings
 from waza_engine.runs.trials.context import RunContext, TrialRequest, TriggerRequest
 from waza_engine.runs.trials.hooks import TaskHooks, run_task_hooks
@@ -68,7 +68,7 @@ class Host:
         self._cancellation = cancellation
         self._baseline = baseline
         self._files = FileCache()
-        loaded = load_suite(settings.path, given_settings(settings), only=file, cache=self._files)
+        loaded = load_suite(settings.path, explicit_settings(settings), only=file, cache=self._files)
         self._project, _ = project_config(loaded.directory)
         suite = with_options(loaded, settings, self._project)
         self._suite = without_skills(suite) if baseline else suite
@@ -228,7 +228,7 @@ class Host:
 
     def _built(self, request: TrialRequest) -> TrialTask:
         loaded = load_suite(
-            self._settings.path, given_settings(self._settings), only=request.file, cache=self._files
+            self._settings.path, explicit_settings(self._settings), only=request.file, cache=self._files
         )
         source = next((task for task in loaded.tasks if task.place == request.place), None)
         if source is None or loaded.digest_of(source) != request.digest:

@@ -134,7 +134,7 @@ def are_several(paths: Iterable[Path]) -> bool:
         return False
 
 
-def given_option(options: Mapping[str, object]) -> str:
+def first_set_option(options: Mapping[str, object]) -> str:
     """Return the first option that has a value, "" when there is none."""
     return next((option for option, value in options.items() if value is not None), "")
 

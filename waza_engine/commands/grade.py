@@ -19,8 +19,8 @@ from waza_engine.commands.each_suite import (
     Ended,
     are_several,
     file_for_suite,
+    first_set_option,
     for_each_suite,
-    given_option,
     try_writing,
 )
 from waza_engine.commands.printer import Part, Printer
@@ -59,7 +59,7 @@ def grade_command(
     of ``output``.
     """
     several = are_several(paths)
-    if several and (given := given_option({"--suite": request.suite, "--workspace": request.workspace})):
+    if several and (given := first_set_option({"--suite": request.suite, "--workspace": request.workspace})):
         complain(f"`{given}` is about one suite; name that suite.")
         return NOT_RUN
     with ResidentSuites() as suites:

@@ -12,12 +12,12 @@ from typing import Any
 
 from waza_engine.commands.parameters import (
     Params,
-    given_count,
-    given_list,
-    given_path,
-    given_text,
+    count_param,
+    list_param,
     only_known,
+    path_param,
     refused,
+    text_param,
 )
 from waza_engine.harness.agent import AgentOptions, opened_agent
 from waza_engine.harness.calibration import SAMPLE, calibration_report, checked_references, sampled_failures
@@ -57,7 +57,7 @@ class HarnessMethods:
         ``work`` names it for ``harness.cancel``.
         """
         only_known(params, ("command", "file", "adapter", "grader", "ids", "trials", "work"))
-        work, cancellation = given_text(params, "work"), RunCancellation()
+        work, cancellation = text_param(params, "work"), RunCancellation()
         self._active[work] = cancellation
         try:
             return _execute(params, cancellation)
@@ -68,7 +68,7 @@ class HarnessMethods:
 
     def cancel(self, params: Params) -> dict[str, Any]:
         """Cancel what was started as ``work``."""
-        found = self._active.get(given_text(params, "work"))
+        found = self._active.get(text_param(params, "work"))
         if found is not None:
             found.request()
         return {"canceled": found is not None}
@@ -80,14 +80,14 @@ class HarnessMethods:
 
 
 def _execute(params: Params, cancellation: RunCancellation) -> dict[str, Any]:
-    command, file = given_text(params, "command"), given_path(params, "file")
+    command, file = text_param(params, "command"), path_param(params, "file")
     if command not in _ENDINGS:
         raise refused(f"There is no command {command}; write one of {', '.join(_ENDINGS)}.", INVALID_PARAMS)
     output, tally = _free_output(file, _ENDINGS[command]), Tally()
     with ExitStack() as stack:
         judge = None
         if params.get("grader") is not None:
-            judge = stack.enter_context(HarnessGrader(given_path(params, "grader")))
+            judge = stack.enter_context(HarnessGrader(path_param(params, "grader")))
             cancellation.on_request(judge.close)
         if command in ("capture", "trials"):
             tally = _capture(params, judge, output, stack, cancellation)
@@ -116,13 +116,13 @@ def _capture(
     stack: ExitStack,
     cancellation: RunCancellation,
 ) -> Tally:
-    file = given_path(params, "file")
+    file = path_param(params, "file")
     asked = list(_chosen(prompts_in(file, Notes()), params))
     if not asked:
         raise HarnessError(f"{file.name} has no such prompt; save it first.")
-    agent = stack.enter_context(opened_agent(AgentOptions(given_path(params, "adapter"), file.parent)))
+    agent = stack.enter_context(opened_agent(AgentOptions(path_param(params, "adapter"), file.parent)))
     cancellation.on_request(agent.cancellation.request)
-    trials = (given_count(params, "trials") or _TRIALS) if params["command"] == "trials" else 0
+    trials = (count_param(params, "trials") or _TRIALS) if params["command"] == "trials" else 0
     capturing = Capturing(agent, asked, judge, CaptureOptions(trials, output=output))
     capturing.prepare()
     write_out(map(line_of, capturing.rows()), output)
@@ -130,7 +130,7 @@ def _capture(
 
 
 def _chosen(prompts: Iterator[Prompt], params: Params) -> Iterator[Prompt]:
-    ids = given_list(params, "ids")
+    ids = list_param(params, "ids")
     return (prompt for prompt in prompts if not ids or prompt.id in ids)
 
 

@@ -14,12 +14,12 @@ from typing import Any, cast
 
 from waza_engine.commands.parameters import (
     Params,
-    given_choice,
-    given_count,
-    given_text,
+    count_param,
     only_known,
     optional_text,
     refused,
+    switch_param,
+    text_param,
 )
 from waza_engine.commands.regraded import grader_answer
 from waza_engine.files import from_home
@@ -55,9 +55,9 @@ class LiveSessions:
         counts, from 1. Raises ``RecordingError``.
         """
         only_known(params, ("record", "suite", "assertions", "trial"))
-        assertions = given_choice(params, "assertions") is not False
+        assertions = switch_param(params, "assertions") is not False
         session = LiveSession(
-            LiveRequest(record, suite, assertions=assertions, trial=given_count(params, "trial"))
+            LiveRequest(record, suite, assertions=assertions, trial=count_param(params, "trial"))
         )
         recording = session.recording()
         with self._lock:
@@ -85,7 +85,7 @@ class LiveSessions:
         verdicts.
         """
         only_known(params, ("session", "overlays"))
-        name, changes = given_text(params, "session"), _changes(params)
+        name, changes = text_param(params, "session"), _changes(params)
         session = self._known(name)
         number = session.take(changes)
         return lambda: self._judged(name, session, number)
@@ -115,16 +115,16 @@ class LiveSessions:
         explanation. Raises what loading the suite does.
         """
         only_known(params, ("session", "grader", "path", "task"))
-        session = self._known(given_text(params, "session"))
-        found = explained(session, given_text(params, "grader"), _path(params), optional_text(params, "task"))
+        session = self._known(text_param(params, "session"))
+        found = explained(session, text_param(params, "grader"), _path(params), optional_text(params, "task"))
         return {} if found is None else explained_document(found)
 
     def fixes(self, params: Params) -> Answer:
         """Return fixes with which a rule passes on more recorded trials; parameters as for ``explain``."""
         only_known(params, ("session", "grader", "path", "task"))
-        session = self._known(given_text(params, "session"))
+        session = self._known(text_param(params, "session"))
         found = recorded_fixes(
-            session, given_text(params, "grader"), _path(params), optional_text(params, "task")
+            session, text_param(params, "grader"), _path(params), optional_text(params, "task")
         )
         return {"fixes": _unmasked(map(fix_document, found))}
 
@@ -152,7 +152,7 @@ class LiveSessions:
         from waza_engine.lab.new_graders import new_graders
 
         only_known(params, ("session", "task", "trial", "text"))
-        where, text = self._trial_of(params), given_text(params, "text")
+        where, text = self._trial_of(params), text_param(params, "text")
         if masked(text) != text:
             return {"graders": []}
         return {"graders": _unmasked(asdict(grader) for grader in new_graders(*where, text))}
@@ -160,7 +160,7 @@ class LiveSessions:
     def close(self, params: Params) -> Answer:
         """End a session with its workers."""
         only_known(params, ("session",))
-        name = given_text(params, "session")
+        name = text_param(params, "session")
         with self._lock:
             session = self._sessions.pop(name, None)
         if session is not None:
@@ -176,10 +176,10 @@ class LiveSessions:
             session.close()
 
     def _trial_of(self, params: Params) -> tuple[LiveSession, str, int]:
-        session, number = self._known(given_text(params, "session")), given_count(params, "trial")
+        session, number = self._known(text_param(params, "session")), count_param(params, "trial")
         if number is None:
             raise refused("`trial` must be a number from 1.", INVALID_PARAMS)
-        return session, given_text(params, "task"), number
+        return session, text_param(params, "task"), number
 
     def _known(self, name: str) -> LiveSession:
         with self._lock:

@@ -16,17 +16,17 @@ from waza_engine.commands.harness_methods import HarnessMethods
 from waza_engine.commands.live import LiveSessions
 from waza_engine.commands.parameters import (
     Params,
-    given_count,
-    given_list,
-    given_one,
-    given_path,
-    given_remark,
-    given_text,
-    given_texts,
+    count_param,
+    list_param,
     only_known,
     optional_text,
+    path_param,
     refused,
+    remark_param,
     run_settings,
+    single_param,
+    text_param,
+    texts_param,
 )
 from waza_engine.commands.reading import eval_path, loaded
 from waza_engine.commands.regraded import answer, graded
@@ -210,7 +210,7 @@ class Methods:
                 del self._runs[name]
 
     def _status(self, params: Params) -> Answer:
-        run_id = given_text(params, "run_id")
+        run_id = text_param(params, "run_id")
         run = self._known(run_id)
         answer: Answer = {"id": run_id, "status": run.status}
         if run.error:
@@ -220,7 +220,7 @@ class Methods:
         return answer
 
     def _cancel(self, params: Params) -> Answer:
-        run = self._known(given_text(params, "run_id"))
+        run = self._known(text_param(params, "run_id"))
         running = run.status == "running"
         if running:
             run.cancellation.request(by_person=True)
@@ -288,12 +288,12 @@ def _regrade_request(params: Params, known: Sequence[str]) -> RegradeRequest:
     request = RegradeRequest(
         record=_record(params),
         suite=None if params.get("suite") is None else eval_path(params, "suite"),
-        tasks=given_one(params, "task"),
-        graders=(*given_one(params, "grader"), *given_list(params, "graders")),
-        workspace=None if params.get("workspace") is None else given_path(params, "workspace"),
+        tasks=single_param(params, "task"),
+        graders=(*single_param(params, "grader"), *list_param(params, "graders")),
+        workspace=None if params.get("workspace") is None else path_param(params, "workspace"),
         judge_executor=optional_text(params, "judge_executor"),
         judge_model=optional_text(params, "judge_model"),
-        overlays=given_texts(params, "overlays"),
+        overlays=texts_param(params, "overlays"),
     )
     only_known(params, known)
     return request
@@ -301,7 +301,7 @@ def _regrade_request(params: Params, known: Sequence[str]) -> RegradeRequest:
 
 def _record(params: Params) -> Path:
     """Return the named result file, or that of the newest run of the named suite."""
-    return loaded(lambda: record_of(given_path(params, "record"), advice=RUN_FIRST))
+    return loaded(lambda: record_of(path_param(params, "record"), advice=RUN_FIRST))
 
 
 def _loading(method: Callable[[Params], Answer]) -> Callable[[Params], Answer]:
@@ -339,9 +339,9 @@ def make_suite(params: Params) -> Answer:
     true nothing is written: ``drafts`` are the contents of the other files by their paths.
     """
     only_known(params, ("skill", "directory", "base", "eval_text", "draft"))
-    skill = given_path(params, "skill")
+    skill = path_param(params, "skill")
     directory, base = (
-        None if params.get(key) is None else given_path(params, key) for key in ("directory", "base")
+        None if params.get(key) is None else path_param(params, key) for key in ("directory", "base")
     )
     made = _or_refused(lambda: new_suite(skill, directory, base=base))
     files: Mapping[str, str] = made.files
@@ -372,12 +372,12 @@ def convert_suite(params: Params) -> Answer:
     from waza_engine.convert.convert import STAMP, convert, write_conversion
 
     only_known(params, ("path", "to", "directory", "draft"))
-    written, directory = given_text(params, "to"), given_path(params, "directory")
+    written, directory = text_param(params, "to"), path_param(params, "directory")
     to = next((target for target in get_args(Target) if target == written), None)
     if to is None:
         raise refused(f"`to` must be one of {', '.join(get_args(Target))}.", INVALID_PARAMS)
     try:
-        conversion = convert(given_path(params, "path"), to, directory)
+        conversion = convert(path_param(params, "path"), to, directory)
     except ConversionError as error:
         raise refused(str(error), INVALID_PARAMS) from None
     paths = [directory / name for name in (*conversion.files, STAMP, *conversion.copies)]
@@ -394,8 +394,8 @@ def convert_suite(params: Params) -> Answer:
 def make_task(params: Params) -> Answer:
     """Write a task file where the patterns of the suite at ``path`` pick it up."""
     only_known(params, ("path", "task_id", "prompt"))
-    suite, identifier = given_path(params, "path"), given_text(params, "task_id")
-    prompt = given_remark(params, "prompt")
+    suite, identifier = path_param(params, "path"), text_param(params, "task_id")
+    prompt = remark_param(params, "prompt")
     made = _or_refused(lambda: new_task(identifier, suite, prompt=prompt))
     files = {made.path.name: made.text}
     return {
@@ -411,7 +411,7 @@ def check_task(params: Params) -> Answer:
     ``listed`` as for ``why_no_task``.
     """
     only_known(params, ("path", "task_id", "listed"))
-    identifier, suite = given_text(params, "task_id"), given_path(params, "path")
+    identifier, suite = text_param(params, "task_id"), path_param(params, "path")
     return {"problem": why_no_task(identifier, suite, listed=params.get("listed") is True)}
 
 
@@ -423,9 +423,9 @@ def save_task(params: Params) -> Answer:
     from waza_engine.scaffold.recorded_task import save_recorded
 
     only_known(params, ("path", "task", "task_id", "record", "trial"))
-    suite, task = given_path(params, "path"), given_text(params, "task")
-    identifier, trial = given_text(params, "task_id"), given_count(params, "trial")
-    record = None if params.get("record") is None else given_path(params, "record")
+    suite, task = path_param(params, "path"), text_param(params, "task")
+    identifier, trial = text_param(params, "task_id"), count_param(params, "trial")
+    record = None if params.get("record") is None else path_param(params, "record")
     files = _or_refused(lambda: save_recorded(suite, task, identifier, record, trial))
     return {"files": [str(path) for path in files]}
 
@@ -433,7 +433,7 @@ def save_task(params: Params) -> Answer:
 def make_grader(params: Params) -> Answer:
     """Add a grader of a ``type`` to the eval or task file at ``path``."""
     only_known(params, ("path", "type"))
-    file, type_name = given_path(params, "path"), given_text(params, "type")
+    file, type_name = path_param(params, "path"), text_param(params, "type")
     path, content, name = _or_refused(lambda: with_grader(file, type_name))
     _or_refused(lambda: write_content(path, content))
     return {"files": [str(path)], "name": name}

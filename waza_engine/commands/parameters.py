@@ -33,19 +33,19 @@ def _setting(params: Params, row: Setting) -> Any:
     key = row.parameter
     match row.kind:
         case "texts":
-            return given_list(params, key)
+            return list_param(params, key)
         case "text":
             return optional_text(params, key)
         case "number":
             return _number(params, key, row.minimum, row.maximum)
         case "amount":
-            return given_amount(params, key)
+            return amount_param(params, key)
         case "choice":
-            return given_choice(params, key)
+            return switch_param(params, key)
         case "flag":
-            return given_choice(params, key) or False
+            return switch_param(params, key) or False
         case "path":
-            return None if params.get(key) is None else given_path(params, key)
+            return None if params.get(key) is None else path_param(params, key)
 
 
 def refused(why: str, code: int) -> RpcError:
@@ -60,12 +60,12 @@ def only_known(params: Params, known: Sequence[str]) -> None:
         raise refused(f"`{unknown:.100}` is not known; there are {', '.join(known)}.", INVALID_PARAMS)
 
 
-def given_path(params: Params, key: str) -> Path:
+def path_param(params: Params, key: str) -> Path:
     """Return an absolute path that must be given."""
-    return from_home(given_text(params, key)).absolute()
+    return from_home(text_param(params, key)).absolute()
 
 
-def given_text(params: Params, key: str) -> str:
+def text_param(params: Params, key: str) -> str:
     """Return a string that must be given, and not be blank."""
     value: object = params.get(key)
     if not isinstance(value, str) or not value.strip():
@@ -75,10 +75,10 @@ def given_text(params: Params, key: str) -> str:
 
 def optional_text(params: Params, key: str) -> str | None:
     """Return a string, None when it is not given."""
-    return None if params.get(key) is None else given_text(params, key)
+    return None if params.get(key) is None else text_param(params, key)
 
 
-def given_remark(params: Params, key: str) -> str:
+def remark_param(params: Params, key: str) -> str:
     """Return a string that may be blank, "" when it is not given."""
     value: object = params.get(key)
     if value is not None and not isinstance(value, str):
@@ -86,7 +86,7 @@ def given_remark(params: Params, key: str) -> str:
     return value or ""
 
 
-def given_texts(params: Params, key: str) -> dict[Path, str]:
+def texts_param(params: Params, key: str) -> dict[Path, str]:
     """Return strings by absolute path, {} when none are given."""
     block: object = params.get(key)
     if block is None:
@@ -104,13 +104,13 @@ def given_texts(params: Params, key: str) -> dict[Path, str]:
     return found
 
 
-def given_one(params: Params, key: str) -> tuple[str, ...]:
+def single_param(params: Params, key: str) -> tuple[str, ...]:
     """Return the string as a tuple, empty when it is not given."""
     value = optional_text(params, key)
     return () if value is None else (value,)
 
 
-def given_list(params: Params, key: str) -> tuple[str, ...]:
+def list_param(params: Params, key: str) -> tuple[str, ...]:
     """Return a list of strings, () when it is not given; an empty one is rejected, since () means all."""
     value: object = params.get(key)
     if value is None:
@@ -124,12 +124,12 @@ def given_list(params: Params, key: str) -> tuple[str, ...]:
     return texts
 
 
-def given_count(params: Params, key: str) -> int | None:
+def count_param(params: Params, key: str) -> int | None:
     """Return a whole number from 1, None when it is not given."""
     return _number(params, key, 1)
 
 
-def given_amount(params: Params, key: str) -> float | None:
+def amount_param(params: Params, key: str) -> float | None:
     """Return a number from 0, None when it is not given."""
     value: object = params.get(key)
     if value is None:
@@ -139,7 +139,7 @@ def given_amount(params: Params, key: str) -> float | None:
     return float(value)
 
 
-def given_choice(params: Params, key: str) -> bool | None:
+def switch_param(params: Params, key: str) -> bool | None:
     """Return a switch, None when it is not given."""
     value: object = params.get(key)
     if value is not None and not isinstance(value, bool):

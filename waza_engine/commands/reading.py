@@ -12,14 +12,14 @@ from waza_engine.commands.parameters import (
     EVAL_NOT_FOUND,
     VALIDATION_FAILED,
     Params,
-    given_count,
-    given_one,
-    given_path,
-    given_text,
+    count_param,
     only_known,
     optional_text,
+    path_param,
     refused,
     run_settings,
+    single_param,
+    text_param,
 )
 from waza_engine.files import is_named
 from waza_engine.json_rpc import INTERNAL_ERROR, INVALID_PARAMS
@@ -60,7 +60,7 @@ def affected(params: Params) -> Answer:
 
 def list_evals(params: Params) -> Answer:
     """Return the suites below a folder; for one that cannot be loaded, its path."""
-    root = given_path(params, "dir")
+    root = path_param(params, "dir")
     if not root.is_dir():
         raise refused(f"There is no directory {root}.", INVALID_PARAMS)
     return {"evals": [_listed_eval(path) for path in eval_files(root)]}
@@ -105,7 +105,7 @@ def list_tasks(params: Params) -> Answer:
 
 def get_task(params: Params) -> Answer:
     """Describe one task of a suite."""
-    suite, wanted = _suite(params), given_text(params, "task_id")
+    suite, wanted = _suite(params), text_param(params, "task_id")
     task = next((task for task in suite.tasks if task.id == wanted), None)
     if task is None:
         raise refused(f"The suite has no task {wanted}.", INVALID_PARAMS)
@@ -122,11 +122,11 @@ def result_page(params: Params) -> Answer:
     from waza_engine.commands.result_page import changed_page, recorded_page
 
     only_known(params, ("path", "task", "suite", "since"))
-    path, task = given_path(params, "path"), optional_text(params, "task")
+    path, task = path_param(params, "path"), optional_text(params, "task")
     if params.get("since") is not None:
-        since = given_path(params, "since")
+        since = path_param(params, "since")
         return loaded(lambda: changed_page(path, since, task))
-    suite = None if params.get("suite") is None else given_path(params, "suite")
+    suite = None if params.get("suite") is None else path_param(params, "suite")
     return loaded(lambda: recorded_page(path, task, suite))
 
 
@@ -135,7 +135,7 @@ def result_runs(params: Params) -> Answer:
     from waza_engine.commands.result_page import recorded_runs
 
     only_known(params, ("path", "task"))
-    return {"runs": recorded_runs(given_path(params, "path"), optional_text(params, "task"))}
+    return {"runs": recorded_runs(path_param(params, "path"), optional_text(params, "task"))}
 
 
 def result_history(params: Params) -> Answer:
@@ -145,7 +145,7 @@ def result_history(params: Params) -> Answer:
 
     only_known(params, ("path", "last"))
     runs = history_of(eval_path(params, "path")).runs
-    return trend(runs[-(given_count(params, "last") or DEFAULT_RUNS) :])
+    return trend(runs[-(count_param(params, "last") or DEFAULT_RUNS) :])
 
 
 def model_prices(params: Params) -> Answer:
@@ -153,7 +153,7 @@ def model_prices(params: Params) -> Answer:
     from waza_engine.scoring.cost import listed_models, prices_of
 
     only_known(params, ("name",))
-    named = given_one(params, "name")
+    named = single_param(params, "name")
     return {"models": [asdict(price) for price in (prices_of(named) if named else listed_models())]}
 
 
@@ -206,7 +206,7 @@ def loaded(load: Callable[[], LoadedT], code: int = VALIDATION_FAILED) -> Loaded
 
 def eval_path(params: Params, key: str) -> Path:
     """Return the eval file of a parameter, which names it or its directory."""
-    path = given_path(params, key)
+    path = path_param(params, key)
     try:
         found = eval_file_of(path)
     except SuiteError as error:

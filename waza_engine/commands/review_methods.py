@@ -6,14 +6,14 @@ from typing import Any
 
 from waza_engine.commands.parameters import (
     Params,
-    given_amount,
-    given_choice,
-    given_count,
-    given_path,
-    given_remark,
+    amount_param,
+    count_param,
     only_known,
     optional_text,
+    path_param,
     refused,
+    remark_param,
+    switch_param,
 )
 from waza_engine.commands.reading import loaded
 from waza_engine.commands.reviewing import (
@@ -48,7 +48,7 @@ def add_review(params: Params) -> Answer:
     It is returned as it is now, with the ``file`` that the review went to.
     """
     only_known(params, (*_WHICH, "passed", "score", "comment", "reviewer"))
-    passed = given_choice(params, "passed")
+    passed = switch_param(params, "passed")
     if passed is None:
         raise refused("`passed` must be given, as true or false.", INVALID_PARAMS)
     request = _request(params, passed)
@@ -58,12 +58,12 @@ def add_review(params: Params) -> Answer:
 
 def _request(params: Params, passed: bool | None = None) -> ReviewRequest:
     return ReviewRequest(
-        given_path(params, "path"),
+        path_param(params, "path"),
         optional_text(params, "task"),
-        given_count(params, "trial"),
+        count_param(params, "trial"),
         optional_text(params, "grader"),
         passed,
-        given_amount(params, "score"),
-        given_remark(params, "comment"),
+        amount_param(params, "score"),
+        remark_param(params, "comment"),
         optional_text(params, "reviewer"),
     )

@@ -10,7 +10,7 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
-from waza_engine.commands.each_suite import Ended, are_several, for_each_suite, given_option
+from waza_engine.commands.each_suite import Ended, are_several, first_set_option, for_each_suite
 from waza_engine.commands.grade import with_files
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.executors.executor import Cancellation
@@ -56,7 +56,7 @@ def strength_command(
     ``output_format`` is ``text`` or ``json``, ``references`` a file of labelled answers to hold them against.
     """
     options = {"--suite": request.suite, "--references": references, "--workspace": request.workspace}
-    if are_several(paths) and (given := given_option(options)):
+    if are_several(paths) and (given := first_set_option(options)):
         complain(f"`{given}` is about one suite; name that suite.")
         return NOT_RUN
 

@@ -13,7 +13,7 @@ from waza_engine.runs.loading.suite_on_disk import Suite, load_suite
 from waza_engine.runs.passes.affected import Build
 from waza_engine.runs.passes.caching import cache_directory
 from waza_engine.runs.passes.suite_pass import judge_models
-from waza_engine.runs.settings.options import given_settings, project_config, with_options
+from waza_engine.runs.settings.options import explicit_settings, project_config, with_options
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import SelectedTask, select
 from waza_engine.runs.trials.triggers import chosen_prompts, trigger_tests_of
@@ -37,7 +37,7 @@ class Choice:
 
 def choose_tasks(settings: RunSettings) -> Choice:
     """Return the choice of the settings. Raises ``SuiteFileError`` and ``SuiteError``."""
-    suite = load_suite(settings.path, given_settings(settings))
+    suite = load_suite(settings.path, explicit_settings(settings))
     project, warnings = project_config(suite.directory)
     suite = with_options(suite, settings, project)
     warnings += suite.warnings

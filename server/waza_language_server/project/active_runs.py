@@ -155,8 +155,12 @@ class ActiveRuns:
         return any(run.has_prompt(prompt, should_trigger=should_trigger) for run in since)
 
     def _since(self, suite: Path, moment: datetime) -> list[ActiveRun]:
-        going = self._going.values()
-        return [run for run in going if run.target.suite == suite and moment < run.began] if going else []
+        active_runs = self._going.values()
+        return (
+            [run for run in active_runs if run.target.suite == suite and moment < run.began]
+            if active_runs
+            else []
+        )
 
 
 def _place_of(event: Mapping[str, Any]) -> _Place | None:

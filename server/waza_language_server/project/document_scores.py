@@ -174,23 +174,25 @@ class DocumentScores:
 
     def under_way(self, task: str) -> RunningTrial | None:
         """Return the trial of a task that runs now, None when none does."""
-        found = (self._scores.going.under_way(suite, task) for suite in self._all_suites)
+        found = (self._scores.active_runs.under_way(suite, task) for suite in self._all_suites)
         return next((trial for trial in found if trial is not None), None)
 
     def prompt_under_way(self, prompt: str, *, should_trigger: bool) -> RunningTrial | None:
         """Return the running trial of a trigger prompt, None without one."""
-        going = self._scores.going
-        found = (going.prompt_under_way(s, prompt, should_trigger=should_trigger) for s in self._all_suites)
+        active_runs = self._scores.active_runs
+        found = (
+            active_runs.prompt_under_way(s, prompt, should_trigger=should_trigger) for s in self._all_suites
+        )
         return next((one for one in found if one is not None), None)
 
     def waits(self, task: str) -> bool:
         """Return whether a run is active that will judge a task."""
-        return any(self._scores.going.waits(suite, task) for suite in self._all_suites)
+        return any(self._scores.active_runs.waits(suite, task) for suite in self._all_suites)
 
     @property
     def runs_whole(self) -> bool:
         """Return whether a run of an entire suite is active."""
-        return any(map(self._scores.going.whole, self._all_suites))
+        return any(map(self._scores.active_runs.whole, self._all_suites))
 
     @property
     def shared(self) -> bool:
@@ -296,8 +298,8 @@ class DocumentScores:
             return self._outcome(task, regraded.result, now, regraded)
         if recorded is None or not self._is_of(recorded, suite, task, now):
             return None
-        going = self._scores.going
-        awaited = going.await_grader(suite.path, task.id, name, recorded.timestamp)
+        active_runs = self._scores.active_runs
+        awaited = active_runs.await_grader(suite.path, task.id, name, recorded.timestamp)
         return self._outcome(task, recorded, now, awaited=awaited)
 
     def _is_of(self, result: GraderResult, suite: Suite, task: TaskResult, now: _Written) -> bool:

@@ -39,7 +39,7 @@ class Scores:
         self._results: dict[Path, tuple[float, RunResult | None]] = {}
         self._graded: dict[tuple[Path, datetime], Values] = {}
         self.refused = RefusedRuns()
-        self.going = ActiveRuns()
+        self.active_runs = ActiveRuns()
         self.inputs = InputTexts()
         self.regraded = Regradings()
         self.strengths = Strengths()

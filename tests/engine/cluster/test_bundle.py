@@ -18,7 +18,7 @@ from waza_engine.masking import read_environment
 from waza_engine.runs.agent.agent_skills import suite_skills
 from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.loading.suite_on_disk import SuiteError, load_suite
-from waza_engine.runs.settings.options import given_settings, with_options
+from waza_engine.runs.settings.options import explicit_settings, with_options
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import select
 from waza_engine.spec.project_config import ProjectConfig
@@ -32,7 +32,7 @@ class FakeContext:
     def __init__(self, settings: RunSettings) -> None:
         self.settings = settings
         self.suite = with_options(
-            load_suite(settings.path, given_settings(settings)), settings, ProjectConfig()
+            load_suite(settings.path, explicit_settings(settings)), settings, ProjectConfig()
         )
         self.agent = AgentSetup(self.suite, "", suite_skills(self.suite))
         self.tasks, _ = select(self.suite, (), ())
@@ -133,7 +133,7 @@ def on_worker(settings: RunSettings, bundle: Bundle, cache: Path, fetched: list[
 
 
 def digests(settings: RunSettings) -> Sequence[str]:
-    suite = load_suite(settings.path, given_settings(settings))
+    suite = load_suite(settings.path, explicit_settings(settings))
     return [suite.digest_of(each) for each in suite.tasks]
 
 

@@ -406,19 +406,19 @@ def test_what_runs_again_and_is_not_judged_yet_says_so(
         firsts = {name: editor.hints(path, kind)[0] for name, (path, kind) in files.items()}
         return {name for name, hint in firsts.items() if hint.label.endswith(" · stale: runs again")}
 
-    going = editor.workspace.project.scores.going
+    active_runs = editor.workspace.project.scores.active_runs
     assert found() == set()
-    going.begin(key, ActiveRun(RunnableId(suite, **target), RUN_AT + timedelta(minutes=1), **limits))
+    active_runs.begin(key, ActiveRun(RunnableId(suite, **target), RUN_AT + timedelta(minutes=1), **limits))
     assert found() == waiting
-    going.end(key)
+    active_runs.end(key)
     assert found() == set()
-    going.begin(key, ActiveRun(RunnableId(suite, **target), RUN_AT, **limits))
+    active_runs.begin(key, ActiveRun(RunnableId(suite, **target), RUN_AT, **limits))
     assert found() == set()
 
 
 def test_a_task_that_runs_says_what_goes_on_in_it_and_what_waits_says_that(suite: Path) -> None:
     editor, key = Editor(), object()
-    going = editor.workspace.project.scores.going
+    active_runs = editor.workspace.project.scores.active_runs
     path = suite.parent / "tasks/second.yaml"
 
     def told() -> list[str]:
@@ -426,9 +426,9 @@ def test_a_task_that_runs_says_what_goes_on_in_it_and_what_waits_says_that(suite
 
     def at(kind: str, **more: Any) -> bool:
         event = {"kind": kind, "task": "second", "trial": 1, **more}
-        return going.note(key, event, NOW - timedelta(seconds=34))
+        return active_runs.note(key, event, NOW - timedelta(seconds=34))
 
-    going.begin(key, ActiveRun(RunnableId(suite), RUN_AT))
+    active_runs.begin(key, ActiveRun(RunnableId(suite), RUN_AT))
     assert [hint.label for hint in editor.hints(suite, "eval")] == ["⟳ running"]
     assert told() == []
     assert at("asking")
@@ -447,41 +447,41 @@ def test_a_task_that_runs_says_what_goes_on_in_it_and_what_waits_says_that(suite
     assert told() == ["⟳ running · trial 2 · prompt sent"]
     assert at("failed", trial=2)
     assert told() == ["– waits for its turn"]
-    going.end(key)
+    active_runs.end(key)
     assert told() == ["– not run"]
 
 
 def test_a_trigger_prompt_that_is_tried_says_so_in_its_list(suite: Path) -> None:
     path, editor, key = suite.parent / "trigger_tests.yaml", Editor(), object()
-    going = editor.workspace.project.scores.going
+    active_runs = editor.workspace.project.scores.active_runs
     prompt = {"prompt": "Use it", "should_trigger": True}
 
     def told() -> list[str]:
         return [hint.label for hint in editor.hints(path, "trigger_tests")]
 
-    going.begin(key, ActiveRun(RunnableId(suite), RUN_AT))
+    active_runs.begin(key, ActiveRun(RunnableId(suite), RUN_AT))
     assert told() == []
-    assert not going.note(key, {"kind": "output", **prompt}, NOW)
-    assert going.note(key, {"kind": "started", **prompt}, NOW - timedelta(seconds=34))
+    assert not active_runs.note(key, {"kind": "output", **prompt}, NOW)
+    assert active_runs.note(key, {"kind": "started", **prompt}, NOW - timedelta(seconds=34))
     (hint,) = editor.hints(path, "trigger_tests")
     assert hint.label == "⟳ running · prompt sent"
     assert hint.tooltip.startswith("**`Use it`** ⟳ running\n\nThe prompt was sent 0:34 ago (since ")
-    assert going.note(key, {"kind": "tried", "status": "passed", **prompt}, NOW)
+    assert active_runs.note(key, {"kind": "tried", "status": "passed", **prompt}, NOW)
     assert told() == []
     write_results(suite, {}, more={"trigger_results": [{**prompt, "did_trigger": True}]})
     editor.workspace.project.scores.forget()
     assert told() == ["✓"]
-    going.note(key, {"kind": "started", **prompt, "should_trigger": False}, NOW)
+    active_runs.note(key, {"kind": "started", **prompt, "should_trigger": False}, NOW)
     assert told() == ["✓"]
-    going.note(key, {"kind": "started", **prompt}, NOW)
+    active_runs.note(key, {"kind": "started", **prompt}, NOW)
     assert told() == ["⟳ running · prompt sent"]
 
 
 def test_what_runs_in_another_suite_is_not_under_way_here(suite: Path, tmp_path: Path) -> None:
     editor, key = Editor(), object()
-    going = editor.workspace.project.scores.going
-    going.begin(key, ActiveRun(RunnableId(tmp_path / "other/eval.yaml"), RUN_AT))
-    going.note(key, {"kind": "asking", "task": "second", "trial": 1}, NOW)
+    active_runs = editor.workspace.project.scores.active_runs
+    active_runs.begin(key, ActiveRun(RunnableId(tmp_path / "other/eval.yaml"), RUN_AT))
+    active_runs.note(key, {"kind": "asking", "task": "second", "trial": 1}, NOW)
     assert not editor.hints(suite.parent / "tasks/second.yaml", "task")
     assert not editor.hints(suite, "eval")
 
@@ -519,10 +519,10 @@ def test_a_first_run_says_whether_it_was_killed(suite: Path, *, alive: bool, lab
 def test_a_grader_that_runs_again_says_so_and_its_task_does_not(suite: Path) -> None:
     write_results(suite, {"second": [[grade("mentions", 1.0)]]}, more=engine("completed"))
     editor = Editor()
-    going = editor.workspace.project.scores.going
+    active_runs = editor.workspace.project.scores.active_runs
     for grader, label in (("mentions", "✓ 1.00 · stale: runs again"), ("other", "✓ 1.00")):
         target = RunnableId(suite, None, grader)
-        going.begin(1, ActiveRun(target, RUN_AT + timedelta(minutes=1)))
+        active_runs.begin(1, ActiveRun(target, RUN_AT + timedelta(minutes=1)))
         assert [hint.label for hint in editor.hints(suite, "eval") if hint.kind == "score"] == [label]
 
 

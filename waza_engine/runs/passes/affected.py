@@ -39,7 +39,7 @@ from waza_engine.runs.passes.deciding_files import (
     current_inputs,
     is_read,
 )
-from waza_engine.runs.settings.options import given_settings, project_config, with_options, written_folders
+from waza_engine.runs.settings.options import explicit_settings, project_config, with_options, written_folders
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import SelectedTask, select
 from waza_engine.runs.trials.triggers import trigger_file
@@ -220,7 +220,7 @@ def suite_before(settings: RunSettings, files: SuiteFiles, build: Build) -> Suit
     ``build`` is as for ``select``.
     """
     try:
-        suite = load_suite(settings.path, given_settings(settings), files=files)
+        suite = load_suite(settings.path, explicit_settings(settings), files=files)
         project, _ = project_config(suite.directory, files)
         suite = with_options(suite, settings, project)
         tasks, _ = select(suite, (), settings.graders, build=build, files=files)

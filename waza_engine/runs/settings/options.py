@@ -28,7 +28,7 @@ from waza_engine.spec.project_config import Paths, ProjectConfig
 from waza_engine.spec.reading.suite_reader import DISK, SuiteFiles
 
 
-def given_settings(settings: RunSettings) -> dict[str, object]:
+def explicit_settings(settings: RunSettings) -> dict[str, object]:
     """Return the options that the suite may omit then: keys of ``config`` and their values."""
     return _without_none(
         {

@@ -101,7 +101,7 @@ def stale_results(
     if shown is not None and run.later is not None and run.later.started > shown.since:
         return (StaleResult(RunnableId(suite), RAN_ELSEWHERE, whole=True),)
     is_new = shown is not None and shown.lacks(run.origin, run.timestamp)
-    if is_new and not project.scores.going.runs(suite) and is_active_elsewhere(run):
+    if is_new and not project.scores.active_runs.runs(suite) and is_active_elsewhere(run):
         return (StaleResult(RunnableId(suite), RUNS_ELSEWHERE, whole=True),)
     reasons = _StaleReasons(project, run, suite, shown)
     tasks_today = reasons.freshness.files

@@ -166,7 +166,7 @@ class _View:
         self._run = max(scores.runs, key=lambda run: run.timestamp)
         self._freshness = SuiteFreshness(scores, self._run)
         self._suite = self._freshness.suite
-        self._active = scores.project.scores.going
+        self._active = scores.project.scores.active_runs
         self._now = now
 
     def of_whole(self) -> SuiteVerdict | None:

@@ -57,16 +57,19 @@ class _ShownRuns:
         scores = self._session.project.scores
         if run.outcome is None:
             chosen = _chosen(run, "tasks"), _chosen(run, "prompts")
-            scores.going.begin(run, ActiveRun(run.target, run.asked, *chosen))
+            scores.active_runs.begin(run, ActiveRun(run.target, run.asked, *chosen))
         else:
-            scores.going.end(run)
+            scores.active_runs.end(run)
             if run.outcome.results_file is None and run.was_refused:
                 self._note_refusal(run, run.outcome.message or "the run did not begin")
         self._changes.scores_changed()
 
     def note(self, run: Run, event: Event) -> None:
         """Forward an event, and redraw the progress of its run; changes at nearly the same time together."""
-        if self._session.project.scores.going.note(run, event, datetime.now(UTC)) and self._redraw is None:
+        if (
+            self._session.project.scores.active_runs.note(run, event, datetime.now(UTC))
+            and self._redraw is None
+        ):
             loop = asyncio.get_running_loop()
             self._redraw = loop.call_later(TRIALS_DRAWN_AFTER_SECONDS, self._draw)
         for token in tuple(run.tokens):
