@@ -133,3 +133,17 @@ def test_a_file_that_is_open_by_two_uris_is_unsaved_until_both_are_closed(tmp_pa
     assert said() == "unsaved"
     session.close(uri)
     assert said() == "saved"
+
+
+def test_a_document_is_claimed_again_when_it_is_saved(tmp_path: Path) -> None:
+    task = tmp_path / "tasks" / "one.yaml"
+    suite = tmp_path / "eval.yaml"
+    session = Session([tmp_path])
+    session.open(uri_of(task), "yaml", 1, "name: one\ntags: [a]\n")
+    assert session.document(uri_of(task)) is None
+    session.open(uri_of(suite), "yaml", 1, "name: s\nskill: s\ntasks: [tasks/*.yaml]\ngraders: []\n")
+    for path in (suite, task):
+        session.check_claims_again(uri_of(path))
+    document = session.document(uri_of(task))
+    assert document is not None
+    assert document.kind == "task"

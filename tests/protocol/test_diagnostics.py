@@ -7,8 +7,6 @@ import pytest
 from lsprotocol import types
 
 from tests.protocol.editor import TASK, Editor, editing, suite_with, write_suite
-from waza_language_server.project.uris import uri_of
-from waza_language_server.protocol.services.session import Session
 from waza_language_server.protocol.services.shown_problems import MOST_SHOWN
 
 pytestmark = [pytest.mark.check, pytest.mark.asyncio(loop_scope="module")]
@@ -160,20 +158,6 @@ async def test_a_pattern_that_would_take_gigabytes_is_one_problem_among_others(s
         codes = [problem.code for problem in await editor.problems(uri)]
         assert sorted(map(str, codes)) == ["invalid-pattern", "pattern-not-portable", "unknown-key"]
         assert psutil.Process(editor.process_id).memory_info().rss < 300_000_000
-
-
-def test_a_saved_document_counts_though_nothing_was_asked_of_it(own_folder: Path) -> None:
-    task = own_folder / "tasks" / "one.yaml"
-    suite = own_folder / "eval.yaml"
-    session = Session([own_folder])
-    session.open(uri_of(task), "yaml", 1, "name: one\ntags: [a]\n")
-    assert session.document(uri_of(task)) is None
-    session.open(uri_of(suite), "yaml", 1, "name: s\nskill: s\ntasks: [tasks/*.yaml]\ngraders: []\n")
-    for path in (suite, task):
-        session.check_claims_again(uri_of(path))
-    document = session.document(uri_of(task))
-    assert document is not None
-    assert document.kind == "task"
 
 
 @pytest.mark.parametrize("pulls", [False, True])
