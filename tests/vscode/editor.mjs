@@ -1,5 +1,7 @@
 // Actions and observations of a user in the text editor of a VS Code page.
 
+import fs from "node:fs";
+import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PATIENCE } from "./workbench.mjs";
 
@@ -203,6 +205,26 @@ export async function clickLens(page, title, what, happened) {
   const lens = page.locator(".codelens-decoration a", { hasText: title }).first();
   await lens.waitFor();
   await repeatUntil(page, what, () => lens.click({ timeout: 10_000 }), happened);
+}
+
+/** Clicks the first lens with this title until it has started a run of the suite in `folder`, and waits for the end of that run. */
+export async function runByLens(page, title, folder) {
+  const lens = page.locator(".codelens-decoration a", { hasText: title }).first();
+  await lens.waitFor();
+  await runOnce(page, folder, () => lens.click({ timeout: 10_000 }));
+}
+
+/**
+ * Repeats `action` until it has started a run of the suite in `folder`, and waits for the end of that run: an action that is repeated
+ * until there is a result would start a second run if the first one ends at that moment.
+ */
+export async function runOnce(page, folder, action) {
+  const results = path.join(folder, ".waza", "results");
+  const files = () => (fs.existsSync(results) ? fs.readdirSync(results) : []);
+  const before = files();
+  const added = () => files().filter((name) => !before.includes(name));
+  await repeatUntil(page, "a run", action, () => Promise.resolve(added().length > 0));
+  await waitUntil(page, "its result", () => Promise.resolve(added().some((name) => name.endsWith(".json"))));
 }
 
 /** Creates the suite of a skill with its lens, and confirms the list of new files, until `happened`. */

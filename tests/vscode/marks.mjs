@@ -40,7 +40,7 @@ async function scenario(page) {
     await editor.openFile(page, "eval.yaml", "graders:");
     await page.locator(".statusbar-item", { hasText: "YAML" }).waitFor(); // before, VS Code knows no languages and keys of extensions
     const press = () => page.keyboard.press("Control+Alt+E"); // even now it drops one on a slow machine
-    await editor.repeatUntil(page, "a run", press, () => Promise.resolve(fs.existsSync(path.join(workspace, ".waza"))));
+    await editor.runOnce(page, workspace, press);
     await page.locator(".notification-toast", { hasText: "greeter" }).first().waitFor({ timeout: 60_000 });
     await hintOn("name: greeter", /✗.1.of.2.tasks/u);
   });
@@ -48,17 +48,15 @@ async function scenario(page) {
   await step("icons in the gutter show failures", () => editor.waitUntil(page, "icons in the gutter", async () => (await icons()) >= 1));
 
   await step("a passing task keeps the failed icon of the suite", async () => {
-    const before = records();
     await editor.openFile(page, "good.yaml", "id: good");
-    await editor.clickLens(page, "Run task", "a run of the task", () => records() > before);
+    await editor.runByLens(page, "Run task", workspace);
     await hintOn("id: good", /✓/u);
     await editor.openFile(page, "eval.yaml", "graders:");
     const glyph = (verdict) => page.locator(`.editor-instance .testing-run-glyph.codicon-testing-${verdict}-icon`);
     await glyph("failed").first().waitFor();
     await page.screenshot({ path: path.join(artifacts, "task.png") });
     if ((await glyph("passed").count()) > 0) throw new Error("the suite's icon is green");
-    const runs = records();
-    await editor.clickLens(page, "Run suite", "a whole run again", () => records() > runs);
+    await editor.runByLens(page, "Run suite", workspace);
     await hintOn("name: greeter", /✗.1.of.2.tasks/u);
   });
 

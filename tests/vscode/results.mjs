@@ -45,7 +45,7 @@ async function scenario(page) {
 
   await step("the button in the editor title runs it, and then there is a result", async () => {
     const button = page.locator('.title .action-label[aria-label*="Run Suite"]').first();
-    await editor.repeatUntil(page, "a result", () => button.click({ timeout: 10_000 }), () => Promise.resolve(results().length > 0));
+    await editor.runOnce(page, workspace, () => button.click({ timeout: 10_000 }));
     await offered("Waza: Open Result", true);
   });
 
@@ -66,8 +66,7 @@ async function scenario(page) {
     await page.locator(".tab", { hasText: "eval.yaml" }).first().click();
     write("eval.yaml", fs.readFileSync(path.join(workspace, "eval.yaml"), "utf8").replace("- hello", "- goodbye\n        - farewell"));
     await editor.waitForLine(page, "- goodbye");
-    const before = results().length;
-    await editor.clickLens(page, "Run suite", "another result", () => Promise.resolve(results().length > before));
+    await editor.runByLens(page, "Run suite", workspace);
     await page.locator(".tab", { hasText: "result" }).first().click();
     await frame.locator("h2 .failed").first().waitFor();
     await button("Compare With an Earlier Run").waitFor();
@@ -148,8 +147,7 @@ async function scenario(page) {
     const human = "  - type: human\n    name: expert\n    config:\n      instructions: Look twice\n      criteria:\n        - No secrets\n";
     fs.appendFileSync(file, human);
     await editor.openFile(page, "eval.yaml", "- type: human");
-    const ran = results().length;
-    await editor.clickLens(page, "Run suite", "its result", () => Promise.resolve(results().length > ran));
+    await editor.runByLens(page, "Run suite", workspace);
     const question = page.locator(".quick-input-widget", { hasText: /Review .*trial 1 \(1 of 3\)/u });
     await editor.clickLens(page, "Review", "the question", () => question.isVisible());
     assert.match(await question.locator("input:not([type=checkbox])").getAttribute("placeholder"), /^Look twice · No secrets/u);

@@ -49,10 +49,7 @@ async function scenario(page) {
 
   await step("the next click runs it, and a score appears", async () => {
     await page.keyboard.press("Control+Home");
-    await editor.clickLens(page, "Run suite", "a result", async () => {
-      const results = path.join(suite, ".waza", "results");
-      return fs.existsSync(results) && fs.readdirSync(results).some((name) => name.endsWith(".json"));
-    });
+    await editor.runByLens(page, "Run suite", suite);
     await page.screenshot({ path: path.join(options.artifacts, "starting.png") });
     assert.ok(fs.readFileSync(path.join(suite, "eval.yaml"), "utf8").includes("skill: pdf-filler"));
   });
@@ -60,8 +57,6 @@ async function scenario(page) {
   await step("the walkthrough runs the only suite", async () => {
     const walkthrough = page.locator(".gettingStartedContainer");
     const run = walkthrough.locator(".monaco-button", { hasText: "Run Suite" }).first();
-    const results = () => fs.readdirSync(path.join(suite, ".waza", "results")).filter((name) => name.endsWith(".json")).length;
-    const before = results();
     const open = async () => {
       if (!(await walkthrough.getByText("Run it for free").first().isVisible())) {
         await editor.command(page, "Welcome: Open Walkthrough");
@@ -72,7 +67,7 @@ async function scenario(page) {
     await editor.repeatUntil(page, "the step of the walkthrough", open, () => run.isVisible());
     await page.screenshot({ path: path.join(options.artifacts, "walkthrough.png") });
     assert.deepEqual((await walkthrough.allInnerTexts()).filter((text) => text.includes("`")), []);
-    await editor.repeatUntil(page, "another result", () => run.click({ timeout: 5_000 }), async () => results() > before);
+    await editor.runOnce(page, suite, () => run.click({ timeout: 5_000 }));
     await page.locator(".tab.active", { hasText: "eval.yaml" }).first().waitFor();
   });
 
@@ -88,7 +83,6 @@ async function scenario(page) {
     assert.match(fs.readFileSync(path.join(workspace, "skills", "form-reader", "SKILL.md"), "utf8"), /^name: form-reader$/mu);
   });
 
-  const results = path.join(workspace, "evals", "form-reader", ".waza", "results");
   const written = path.join(workspace, "skills", "form-reader", "SKILL.md");
   const text = "---\nname: form-reader\ndescription: Reads forms. Use when asked to read a form.\n---\n# Form reader\n\n## Parameters\n- signature: Who signs it\n";
 
@@ -105,8 +99,7 @@ async function scenario(page) {
     await page.locator(".editor-instance .view-line", { hasText: /#.Form.reader/u }).first().click();
     await page.keyboard.press("Control+End");
     await page.keyboard.type("Read every field.");
-    await editor.clickLens(page, "Run evals of this skill", "a result", () =>
-      Promise.resolve(fs.existsSync(results) && fs.readdirSync(results).some((name) => name.endsWith(".json"))));
+    await editor.runByLens(page, "Run evals of this skill", path.join(workspace, "evals", "form-reader"));
     if (!fs.readFileSync(written, "utf8").includes("Read every field.")) throw new Error("the skill was not saved before the run");
   });
 
