@@ -22,7 +22,7 @@ def is_finite(value: float) -> bool:
 
 def reaches(value: float, threshold: float) -> bool:
     """Return whether a number is not below a threshold."""
-    return value >= threshold - ROUNDING
+    return value >= threshold - ROUNDING * min(1, abs(threshold))
 
 
 def format_score(score: float, digits: int = 2) -> str:

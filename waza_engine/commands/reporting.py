@@ -32,7 +32,7 @@ from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.owners import name_now
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.results.reading.scores import RunOrigin, TaskResult
-from waza_engine.results.reading.suite_conclusion import conclude_suite
+from waza_engine.results.reading.suite_conclusion import SuiteConclusion, conclude_suite
 from waza_engine.results.record import RunHeader
 from waza_engine.results.reports.descriptions import describe_spending
 from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion
@@ -54,12 +54,11 @@ _CODES: Mapping[RunVerdict, int] = {"limited": NO_PASS, "interrupted": NO_PASS, 
 class ReportedRun:
     """A run to report: its document in the current layout, and its file, above which the suite is searched.
 
-    ``standing`` is the suite's conclusion (``standing_of``).
+    A suite's document has the suite's conclusion, if parts of it were run since its last whole run.
     """
 
     document: Block
     record: Path | None = None
-    standing: Json | None = None
 
     @property
     def suite(self) -> Path | None:
@@ -78,8 +77,8 @@ def report_command(
 ) -> int:
     """Write the report of each result file, or of each suite's newest one; return the exit code.
 
-    It goes to one file, or to standard output. The code is that of the run, but 1 for one that did not end: 2
-    says that there is no report.
+    It goes to one file, or to standard output. The code is that of the run, or of a suite that did not pass,
+    but 1 for a run that did not end: 2 says that there is no report.
     """
     runs: list[ReportedRun] = []
     refused: dict[str, str] = {}
@@ -96,11 +95,11 @@ def report_command(
         replaces = output is not None and output.exists() and output.samefile(record)
         if replaces and output_format != ReportKind.JSON:
             raise ResultsError(f"{output} holds the results themselves; name another file for the report.")
-        run = ReportedRun(read_recording(record).document, record, standing_of(path))
+        run = ReportedRun(_with_standing(read_recording(record).document, standing_of(path)), record)
         runs.append(run)
         found = conclude(run_of(run.document), fail_under=fail_under)
         if prints:
-            print_results(run.document, fail_under=fail_under, standing=run.standing)
+            print_results(run.document, fail_under=fail_under)
         counts = f"{found.counts.passed} of {counted(found.counts.total, 'task')}"
         score = format_score(found.score) if found.scored else ""
         return Ended(report_code(found), (describe_verdict(found), counts, score))
@@ -143,7 +142,7 @@ def report_of(
     runs = [replace(run, document=masked_across(run.document)) for run in runs]
     match output_format:
         case ReportKind.JSON:
-            documents = [_concluded(run, fail_under) for run in runs]
+            documents = [concluded_document(run.document, fail_under=fail_under) for run in runs]
             errors = [{"path": name, "error": reason} for name, reason in (refused or {}).items()]
             several = len(documents) + len(errors) > 1
             return encoded(plain({"suites": [*documents, *errors]} if several else documents[0]))
@@ -154,11 +153,16 @@ def report_of(
             places = [run.places for run in runs]
             return junit_report(*documents, fail_under=fail_under, refused=refused, places=places)
         case ReportKind.MARKDOWN:
-            return masked("\n".join(_markdown(run, fail_under) for run in runs)).encode("utf-8", "replace")
+            from waza_engine.results.reports.markdown_report import markdown_report
+
+            texts = (markdown_report(run.document, fail_under=fail_under) for run in runs)
+            return masked("\n".join(texts)).encode("utf-8", "replace")
         case ReportKind.HTML:
             from waza_engine.results.reports.html_page import html_page
 
-            return masked(html_page(masked(_page(run)) for run in runs)).encode("utf-8", "replace")
+            return masked(html_page(masked(_page(run, fail_under)) for run in runs)).encode(
+                "utf-8", "replace"
+            )
         case ReportKind.CSV:
             from waza_engine.results.reports.csv_rows import csv_report
 
@@ -173,11 +177,11 @@ def report_of(
             for run in runs:
                 if len(runs) > 1:
                     text.write(f"{visible(str(run.record))}\n")
-                print_results(run.document, text, fail_under=fail_under, standing=run.standing)
+                print_results(run.document, text, fail_under=fail_under)
             return text.getvalue().encode("utf-8", "replace")
 
 
-def _page(run: ReportedRun) -> str:
+def _page(run: ReportedRun, fail_under: float | None) -> str:
     """Return the page that editors show."""
     from waza_engine.commands.result_page import prompts_of
     from waza_engine.results.attachments import with_attachments
@@ -188,38 +192,23 @@ def _page(run: ReportedRun) -> str:
     )
     outcome = run_of(document)
     prompts = {} if run.suite is None else prompts_of(run.suite)
-    return result_page(outcome.header, conclude(outcome), prompts)
+    return result_page(outcome.header, conclude(outcome, fail_under=fail_under), prompts)
 
 
-def _markdown(run: ReportedRun, fail_under: float | None) -> str:
-    from waza_engine.results.reports.markdown_report import markdown_report
-
-    note = "" if run.standing is None else f"\nNote: {describe_standing(run.standing)}\n"
-    return markdown_report(run.document, fail_under=fail_under) + note
-
-
-def _concluded(run: ReportedRun, fail_under: float | None) -> Json:
-    document = concluded_document(run.document, fail_under=fail_under)
-    return document if run.standing is None else _with_standing(document, run.standing)
-
-
-def _with_standing(document: Json, standing: Json) -> Json:
+def _with_standing(document: Block, standing: Json | None) -> Block:
+    if standing is None:
+        return document
     metadata = block_of(document, "metadata")
     engine = {**block_of(metadata, "engine"), "suite": standing}
     return {**document, "metadata": {**metadata, "engine": engine}}
 
 
 def print_results(
-    document: Block,
-    output: IO[str] | None = None,
-    *,
-    fail_under: float | None = None,
-    standing: Json | None = None,
+    document: Block, output: IO[str] | None = None, *, fail_under: float | None = None
 ) -> Conclusion:
     """Print a result document in the current layout, to standard output unless another stream is given.
 
-    It has colours on a terminal and is plain elsewhere. ``standing`` is the suite's conclusion from all of
-    its records (``standing_of``). Return the conclusion of the run.
+    It has colours on a terminal and is plain elsewhere. Return the conclusion of the run.
     """
     printer = Printer(output)
     run = run_of(document)
@@ -239,8 +228,6 @@ def print_results(
     print_conclusion(printer, found, run.summary.duration_ms)
     if spent := describe_spending(document):
         printer.line(spent)
-    if standing is not None:
-        printer.line(describe_standing(standing))
     return found
 
 
@@ -300,17 +287,17 @@ def standing_of(suite: Path) -> Json | None:
     found = conclude_suite(newest)
     return {
         "verdict": found.verdict,
+        "words": _describe_suite(found),
         "reasons": list(found.reasons),
         "whole_run": newest.whole.path.name,
         "tasks": {task.id: _task(task) for task in newest.tasks.values()},
     }
 
 
-def describe_standing(standing: Json) -> str:
+def _describe_suite(found: SuiteConclusion) -> str:
     """Return the verdict of a suite in one line: ``the suite failed: 1 of 2 tasks failed``."""
-    verdict = str(standing["verdict"])
-    reasons = "; ".join(standing["reasons"])
-    result = f"is {_WORDS[verdict]}" if verdict in _WORDS else verdict
+    reasons = "; ".join(found.reasons)
+    result = f"is {_WORDS[found.verdict]}" if found.verdict in _WORDS else found.verdict
     sentence = f"the suite {result}{f': {reasons}' if reasons else ''}"
     return f"{sentence} (its last whole run and the parts run since)"
 

@@ -21,6 +21,7 @@ from waza_engine.spec.fields import ListOf, PatternList, PlainText, Switch, Work
 from waza_engine.vocabulary import Check
 
 LARGEST_FILE_BYTES = 50_000_000
+_LEADS_OUTSIDE = "is a link that leads out of the workspace"
 RulePath: TypeAlias = tuple[str | int, ...]
 
 
@@ -166,27 +167,28 @@ class FileGrader(Grader[FileConfig]):
 def read_workspace_file(workspace: Path, place: Path) -> bytes:
     """Return the content of a file. Raises ``OSError``, also for a link that leads out of the workspace."""
     if leads_outside(workspace, place):
-        raise PermissionError("it is a link that leads out of the workspace")
+        raise PermissionError(f"it {_LEADS_OUTSIDE}")
     return read_bytes(place, LARGEST_FILE_BYTES, within=Boundary.around(workspace, name="the workspace"))
 
 
 def globbed(workspace: Path, path: str, place: Path, *, globs: bool) -> list[Path] | None:
     """Return what matches a glob; None for a plain path, and for one that exists as it is written.
 
-    Links that lead out of the workspace are left out. Raises ``GraderError`` as ``matching_paths``.
+    Links that lead out of the workspace are among them. Raises ``GraderError`` as ``matching_paths``.
     """
     if not globs or not is_glob(path) or is_there(place):
         return None
-    return [each for each in matching_paths(workspace, path) if not leads_outside(workspace, each)]
+    return matching_paths(workspace, path)
 
 
 def _must_exist(workspace: Path, index: int, path: str, place: Path, *, globs: bool) -> Check:
     matched = globbed(workspace, path, place, globs=globs)
     if matched is not None:
-        return Check(("must_exist", index), bool(matched), "" if matched else f"nothing matches {path}")
+        found = any(not leads_outside(workspace, each) for each in matched)
+        return Check(("must_exist", index), found, "" if found else f"nothing matches {path}")
     if _exists(place) and not leads_outside(workspace, place):
         return Check(("must_exist", index), True)
-    why = "is a link that leads out of the workspace" if _exists(place) else "does not exist"
+    why = _LEADS_OUTSIDE if _exists(place) else "does not exist"
     return Check(("must_exist", index), False, f"{path} {why}")
 
 
@@ -251,8 +253,12 @@ def _content_of_any(
     wanted: Sequence[tuple[RulePath, str, bool]],
     path: RulePath,
 ) -> list[Check]:
-    """Return a check for each pattern over the files of a glob: some match must be there, or none."""
-    files = [each for each in matched if each.is_file()]
+    """Return a check for each pattern over the files of a glob: some match must be there, or none.
+
+    What a link out of the workspace leads to is not read, so nobody knows that it has no match.
+    """
+    outside = [each for each in matched if leads_outside(workspace, each)]
+    files = [each for each in matched if each not in outside and each.is_file()]
     if not wanted:
         return [Check(path, bool(files), "" if files else f"no file matches {entry.path}")]
     texts = {place: decoded(read_workspace_file(workspace, place)) for place in files}
@@ -265,6 +271,8 @@ def _content_of_any(
             pattern_check(at, pattern, text, wanted=match, of=place.relative_to(workspace).as_posix())
             for place, text in texts.items()
         ]
+        if outside and not match:
+            each.append(Check(at, False, f"{outside[0].relative_to(workspace).as_posix()} {_LEADS_OUTSIDE}"))
         deciding = next((check for check in each if check.passed == match), None)
         none = f"no match for the pattern `{pattern}` in the files of {entry.path}" if match else ""
         checks.append(deciding or Check(at, not match, none))

@@ -46,9 +46,14 @@ def mark_of(text: str) -> tuple[str, str]:
 def without_long_texts(value: _ValueT, keep: Callable[[str], str]) -> _ValueT:
     """Return a value of dataclasses, mappings and sequences, its long strings replaced by ``keep``.
 
-    A value without long strings is returned itself.
+    A value without long strings is returned itself. A string that is itself a mark, as an agent may answer,
+    is replaced, too: it would be read as another string.
     """
-    return cast("_ValueT", _changed(value, lambda text: keep(text) if len(text) > LONGEST_INLINE else text))
+
+    def kept(text: str) -> str:
+        return keep(text) if len(text) > LONGEST_INLINE or _MARK.fullmatch(text) else text
+
+    return cast("_ValueT", _changed(value, kept))
 
 
 def with_attachments(document: _ValueT, results: Path) -> _ValueT:

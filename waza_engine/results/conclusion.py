@@ -19,6 +19,7 @@ from waza_engine.results.conclusion_descriptions import (
     SKILLS,
     TASKS,
     WHOLE_RUN,
+    WHOLE_SUITE,
     Counts,
     Reason,
     describe_counts,
@@ -322,6 +323,14 @@ def conclude(
         list(_breakages(counts, run, triggers, baseline)),
     )
     failures += _below(_least_score(run, fail_under), run, tasks)
+    suite_notes: tuple[str, ...] = ()
+    match run.suite_conclusion:
+        case ("failed", words):
+            failures.append(Reason(words, "failed", WHOLE_SUITE))
+        case ("errored", words):
+            breakages.append(Reason(words, "errored", WHOLE_SUITE))
+        case (_, words):
+            suite_notes = (words,) if words else ()
     verdict = _verdict(run, tasks, triggers, failed=bool(failures), errored=bool(breakages))
     ending = list(_ending(verdict, run, tasks))
     part = ""
@@ -345,6 +354,7 @@ def conclude(
             *_misclassified(triggers, failures),
             *_waiting(verdict, tasks),
             *_notes(counts, tasks, run.metrics, baseline, failures),
+            *suite_notes,
         ),
         counts=counts,
         tasks=tasks,

@@ -14,9 +14,10 @@ _FOLDERS = re.compile(r"^(?:/|[A-Za-z]:\\)[^\n]*?[/\\](?=[^/\\]+\.\w+:(?:\d+:)? 
 """The folders of the file that a reason begins with: its name is enough."""
 
 
-TASKS, WHOLE_RUN, SKILLS, BASELINE, SCORE, PROMPTS = (
+TASKS, WHOLE_RUN, WHOLE_SUITE, SKILLS, BASELINE, SCORE, PROMPTS = (
     "tasks",
     "the whole run",
+    "the suite",
     "the skills",
     "the run without skills",
     "the score",

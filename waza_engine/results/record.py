@@ -342,6 +342,8 @@ class RunOutcome:
 
     ``limit`` says which limit of cost or tokens ended it, "" when none did. ``baseline`` is the same run
     without skills. ``unjudged`` are answers to trigger prompts that were sent, and not tried to their end.
+    ``suite_conclusion`` is the verdict of a suite of which this run is a part, with its description, in a
+    report of the suite.
     """
 
     header: RunHeader
@@ -358,6 +360,7 @@ class RunOutcome:
     baseline: RunOutcome | None = None
     recommendation: Recommendation | None = None
     unjudged: Sequence[UnjudgedAnswer] = ()
+    suite_conclusion: tuple[str, str] = ("", "")
 
 
 def verdicts_of(trial: TrialOutcome) -> Iterator[tuple[str, Validation]]:

@@ -105,7 +105,7 @@ NONE: Reviews = MappingProxyType({})
 def reviews(results: Path) -> Reviews:
     """Return the reviews that may concern a result file: those of its suite, {} when there are none.
 
-    Lines that cannot be read are skipped; ``broken_lines`` names them.
+    Lines that cannot be read are skipped with a warning.
     """
     stamp = reviews_stamp(results)
     if stamp is None:
@@ -117,8 +117,10 @@ def reviews(results: Path) -> Reviews:
 def _reviews_in(file: Path, modified: int, size: int) -> Reviews:
     del modified, size
     found: dict[ReviewKey, Review] = {}
-    for _, review, _ in _lines(file):
-        if review is not None:
+    for number, review, why in _lines(file):
+        if review is None:
+            log.warning("%s", _describe_broken(file, number, why))
+        else:
             found[review[0]] = review[1]
         checkpoint()
     return MappingProxyType(found)
@@ -167,15 +169,20 @@ def broken_lines(results: Path) -> list[str]:
     if stamp is None:
         return []
     return [
-        f"{stamp[0]}:{number} is no review: {why}" for number, found, why in _lines(stamp[0]) if found is None
+        _describe_broken(stamp[0], number, why) for number, found, why in _lines(stamp[0]) if found is None
     ]
+
+
+def _describe_broken(file: Path, number: int, why: str) -> str:
+    return f"{file}:{number} is no review: {why}"
 
 
 def _lines(file: Path) -> Iterator[tuple[int, tuple[ReviewKey, Review] | None, str]]:
     """Yield the number of each line, its review, or else its error."""
     try:
         content = read_bytes(file, LONGEST_BYTES, within=suite_boundary(file.parent))
-    except OSError:
+    except OSError as error:
+        log.warning("Reviews in %s are not read: %s.", file, error.strerror or error)
         return
     lines = content.split(b"\n", MOST_LINES)
     if len(lines) > MOST_LINES and lines.pop():

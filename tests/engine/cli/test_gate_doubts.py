@@ -132,6 +132,22 @@ def test_a_run_in_error_does_not_pass_although_the_baseline_was_as_bad(tmp_path:
     assert "✗ the current run is in error" in shown
 
 
+def test_a_failed_task_hides_no_error_of_another_one(tmp_path: Path) -> None:
+    def failing_and_broken(document: dict[str, Any]) -> None:
+        broken({"tasks": document["tasks"][:1]})
+
+    both = recorded(tmp_path, "both.json", failing_and_broken)
+    assert failures(both, both) == (1, ["the current run is in error: 1 task in error"])
+
+
+def test_an_interrupted_run_of_some_graders_does_not_pass(tmp_path: Path) -> None:
+    def cut(document: dict[str, Any]) -> None:
+        document["metadata"]["engine"] |= {"graders": ["greets"], "status": "canceled"}
+
+    code, told = failures(recorded(tmp_path, "good.json"), recorded(tmp_path, "cut.json", cut))
+    assert (code, [message.partition(":")[0] for message in told]) == (1, ["the current run is no whole run"])
+
+
 def test_a_score_that_fell_by_more_than_chance_is_no_pass(tmp_path: Path) -> None:
     def scored(count: int, score: float) -> Path:
         def edit(document: dict[str, Any]) -> None:

@@ -131,3 +131,14 @@ def test_no_text_of_a_suite_is_a_command() -> None:
     assert "%0A::set-output" in found
     assert "##[" not in found
     assert "%250A" in found
+
+
+def test_a_failed_task_of_a_run_whose_score_is_high_enough_fails_no_step(repository: Path) -> None:
+    suite = write_suite(repository / "evals", {"a": task("a"), "b": task("b", prompt="Bye")}, graders=GREETS)
+    replaced(suite, "config: {", "config: {pass_score: 0.5, ")
+    assert engine("run", suite).returncode == 0
+    assert "::error" not in (told := engine("report", suite, "--format", "github").stdout)
+    assert "::warning" in told
+    assert 'failures="0" skipped="1"' in engine("report", suite, "--format", "junit").stdout
+    assert engine("run", suite, "--task", "a").returncode == 0
+    assert engine("report", suite).returncode == 0

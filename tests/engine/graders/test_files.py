@@ -283,6 +283,22 @@ def test_a_link_out_of_the_workspace_matches_nothing(tmp_path: Path) -> None:
     assert grade("file", {"must_exist": ["**/*.md"]}, workspace=workspace).passed is False
 
 
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"must_not_exist": ["*.md"]},
+        {"content_patterns": [{"path": "*.md", "must_match": ["fine"], "must_not_match": ["secret"]}]},
+    ],
+)
+@needs_links
+def test_nor_does_a_glob_pass_for_what_such_a_link_hides(tmp_path: Path, config: dict[str, Any]) -> None:
+    workspace = folder(tmp_path / "workspace", {"a.md" if "content_patterns" in config else "a.txt": "fine"})
+    (tmp_path / "secret.md").write_text("secret")
+    (workspace / "link.md").symlink_to(tmp_path / "secret.md")
+    verdict = grade("file", config | {"globs": True}, workspace=workspace)
+    assert (verdict.passed, "link.md" in verdict.feedback) == (False, True)
+
+
 @pytest.mark.parametrize("path", ["../*.md", "/etc/*"])
 def test_a_glob_stays_in_the_workspace(tmp_path: Path, path: str) -> None:
     with pytest.raises(GraderError):

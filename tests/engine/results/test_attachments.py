@@ -8,7 +8,7 @@ import pytest
 from tests.command_line import engine
 from tests.engine.executors.agents import write_agent
 from tests.engine.suites import newest, recorded, run, task, write_suite
-from waza_engine.results.attachments import LONGEST_INLINE, attachment_directory, with_attachments
+from waza_engine.results.attachments import LONGEST_INLINE, attachment_directory, mark_of, with_attachments
 from waza_engine.results.reading.recordings import read_recording
 
 pytestmark = pytest.mark.check
@@ -76,6 +76,17 @@ def test_a_mark_whose_file_is_gone_or_another_stays_a_text(tmp_path: Path, conte
     place.unlink() if content is None else place.write_text(content)
     output = read_recording(record).tasks[0].trials[0].outcome.output
     assert output == f"attachment:sha256:{place.stem} ({LENGTH + 8} characters)"
+
+
+def test_an_answer_that_is_the_mark_of_another_one_is_not_taken_for_it(tmp_path: Path) -> None:
+    path = suite(tmp_path)
+    mark = mark_of("x" * LENGTH + " the end")[1]
+    long = f"'x' * {LENGTH} + ' the end'"
+    write_agent(tmp_path, f"say(type='result', content={mark!r} if 'mark' in sys.argv else {long})")
+    (tmp_path / "tasks" / "b.yaml").write_text(task("b", prompt="mark"))
+    outputs = [one.trials[0].outcome.output for one in read_recording(recorded(path)).tasks]
+    assert [output == mark for output in outputs] == [False, True]
+    assert engine("grade", tmp_path).returncode == 1
 
 
 def test_no_mark_leads_to_another_folder(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def no_json(index: Path) -> None:
 
 
 def of_another_version(index: Path) -> None:
-    index.write_text(index.read_text("utf-8").replace('"version": 8', '"version": 7'), "utf-8")
+    index.write_text(index.read_text("utf-8").replace('"version": 9', '"version": 8'), "utf-8")
 
 
 def with_rows_of_another_form(index: Path) -> None:
@@ -214,6 +214,13 @@ def test_a_run_of_a_part_is_no_score_of_the_suite(tmp_path: Path) -> None:
     # What passed one of two graders has not passed; and a task that ran alone has its own score.
     assert (of["a"]["scores"], of["a"]["red_since"], of["a"]["judged"]) == ([0.5, None, None], whole.name, 1)
     assert (of["b"]["scores"], of["b"]["red_since"], of["b"]["passed"]) == ([1.0, 1.0, None], None, 2)
+
+
+def test_a_task_in_error_lowers_the_score_as_in_every_report(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a"), "b": task("b") + "unknown_key: [\n"}, graders=GREETS)
+    record = recorded(path)
+    assert history_of(path).runs[0].score == 0.5
+    assert json.loads(record.read_text("utf-8"))["summary"]["aggregate_score"] == 0.5
 
 
 def test_a_task_that_failed_a_chosen_grader_is_red(tmp_path: Path) -> None:

@@ -213,9 +213,13 @@ def test_a_review_that_cannot_be_recorded(tmp_path: Path, arguments: list[str], 
     assert not (tmp_path / REVIEWS_NAME).exists()
 
 
-def test_lines_that_say_nothing_are_told_and_skipped(tmp_path: Path) -> None:
+def test_lines_that_say_nothing_are_told_and_skipped(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     results = reviewed_suite(tmp_path)
     (tmp_path / REVIEWS_NAME).write_text('{"run": 1}\nnot json', "utf-8")
+    assert engine("report", results).returncode == 0
+    assert f"{REVIEWS_NAME}:2 is no review: it is not JSON" in caplog.text
     assert review("--pass", cwd=tmp_path).returncode == 0
     assert len(reviews(results)) == 1
     assert [line.partition(" is no review: ")[2] for line in broken_lines(results)] == [

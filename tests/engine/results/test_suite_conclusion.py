@@ -10,7 +10,7 @@ import pytest
 
 from tests.engine.suites import newest, run, task, write_suite
 from tests.engine.suites import recorded as recorded_file
-from waza_engine.commands.reporting import ReportedRun, describe_standing, report_of, standing_of
+from waza_engine.commands.reporting import report_command, standing_of
 from waza_engine.commands.shared_options import ReportKind
 from waza_engine.results.reading.scores import PromptResult, RunResult, TaskResult
 from waza_engine.results.reading.suite_conclusion import conclude_recorded, conclude_suite
@@ -153,13 +153,13 @@ def test_a_record_of_one_grader_says_so_in_every_report(tmp_path: Path) -> None:
         "two": "failed",
     }
     words = "the suite failed: 2 of 2 tasks failed (its last whole run and the parts run since)"
-    assert describe_standing(standing) == words
-    for kind in (ReportKind.TEXT, ReportKind.MARKDOWN, ReportKind.JUNIT):
-        told = report_of([ReportedRun(document, standing=standing)], kind).decode()
-        assert "1 of 2 graders was run" in told
-        assert "✓" not in told
-        assert "✅" not in told
-        assert (words in told) == (kind != ReportKind.JUNIT)
+    assert standing["words"] == words
+    for kind in (ReportKind.TEXT, ReportKind.MARKDOWN, ReportKind.JUNIT, ReportKind.GITHUB, ReportKind.HTML):
+        told = tmp_path / kind
+        assert report_command([path], kind, told) == 1
+        assert kind == ReportKind.HTML or "✓" not in told.read_text("utf-8")
+        assert "✅" not in told.read_text("utf-8")
+        assert words in told.read_text("utf-8")
 
 
 def test_a_run_of_all_graders_by_their_names_judges_its_tasks(tmp_path: Path) -> None:

@@ -253,6 +253,25 @@ def test_what_lies_outside_of_the_repository_is_not_looked_at(suite: Path, tmp_p
     assert "far.txt" not in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["SKILL.md", "new.txt"])
+def test_a_change_in_a_submodule_counts_whatever_the_repository_ignores(
+    suite: Path, tmp_path: Path, name: str
+) -> None:
+    source, top = tmp_path / "shared", suite.parents[1]
+    write_skill(source, "speller")
+    git(source, "init", "-q", "-b", "main")
+    git(source, "add", "-A")
+    git(source, "commit", "-q", "-m", "a skill")
+    git(top, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(source), "shared")
+    git(top, "config", "-f", ".gitmodules", "submodule.shared.ignore", "all")
+    replaced(suite, "[../skills]", "[../skills, ../shared]")
+    commit(suite)
+    assert ran(suite) == []
+    with (top / "shared" / "speller" / name).open("a") as file:
+        file.write("more\n")
+    assert ran(suite) == ALL
+
+
 @pytest.mark.skipif(os.name == "nt", reason="links need a right there")
 def test_a_repository_that_is_reached_through_a_link_is_the_same(suite: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(suite.parent.parent)

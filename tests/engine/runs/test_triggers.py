@@ -72,7 +72,8 @@ def test_a_skill_of_a_plugin_and_a_command_are_the_skill(tmp_path: Path) -> None
 def test_the_record_says_which_skill_came_first(tmp_path: Path) -> None:
     def answer(request: ExecutionRequest) -> ExecutionResponse:
         names = ("reader", "writer") if request.prompt == "Write a text" else ("reader",)
-        return ExecutionResponse("", skill_invocations=tuple(map(SkillInvocation, names)), error="too late")
+        error = "too late" if request.prompt == "Write a text" else None
+        return ExecutionResponse("", skill_invocations=tuple(map(SkillInvocation, names)), error=error)
 
     lines: list[str] = []
     found = triggered(suite(tmp_path, settings="workers: 1"), Agent(answer), lines)
@@ -90,7 +91,7 @@ def test_an_error_is_a_wrong_answer_and_is_counted(tmp_path: Path) -> None:
         if request.prompt == "Write a text":
             raise ExecutorError("no connection")
         if request.prompt == "Add two numbers":
-            return ExecutionResponse("", error="it gave up")
+            return ExecutionResponse("", error="it gave up", skill_invocations=(SkillInvocation("reader"),))
         return ExecutionResponse("", skill_invocations=(SkillInvocation("writer"),))
 
     found = triggered(suite(tmp_path), Agent(answer))

@@ -16,6 +16,10 @@ from waza_engine.graders.matching.strings import lowered
 LONGEST_SEARCHED = 400_000
 LONGEST_WANTED = 2_000
 """The length in characters of the longest string that is compared letter by letter."""
+_MOST_OFFSETS = 8
+"""How many places of an n-gram in a string count: a line of dashes has one n-gram at all of them."""
+_MOST_PAIRS = 1_000_000
+"""The most pairs of equal letters that are compared at a place: text has fewer."""
 LEAST_ALIKE = 0.6
 _GRAM = 3
 _MOST_PLACES = 4
@@ -65,9 +69,12 @@ def nearest_text(wanted: str, answer: str) -> Nearest | None:
 def _most_alike(wanted: str, answer: str) -> Nearest | None:
     """Return the part of an answer that has most letters in common with a string."""
     small, large = lowered(wanted), lowered(answer)
+    letters = Counter(small)
     best: Nearest | None = None
     for place in _likely_places(small, large):
         begin, end = max(0, place - len(small) // 2), min(len(large), place + 2 * len(small))
+        if sum(letters[letter] for letter in large[begin:end]) > _MOST_PAIRS:
+            continue
         blocks = SequenceMatcher(None, large[begin:end], small, autojunk=False).get_matching_blocks()
         # Letters that agree by chance, far from the others, are not part of it.
         near = [
@@ -90,7 +97,9 @@ def _likely_places(wanted: str, answer: str) -> list[int]:
     width = max(4, len(wanted) // 4)
     grams: dict[str, list[int]] = {}
     for offset in range(len(wanted) - size + 1):
-        grams.setdefault(wanted[offset : offset + size], []).append(offset)
+        offsets = grams.setdefault(wanted[offset : offset + size], [])
+        if len(offsets) < _MOST_OFFSETS:
+            offsets.append(offset)
     votes: Counter[int] = Counter()
     for position in range(len(answer) - size + 1):
         for offset in grams.get(answer[position : position + size], ()):

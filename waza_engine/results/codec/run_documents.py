@@ -157,6 +157,7 @@ def run_of(document: Block) -> RunOutcome:
     baseline = document.get("baseline_outcome")
     triggers = tuple(trigger_of(trigger) for trigger in blocks_of(document.get("trigger_results")))
     accuracy = _accuracy_of(document, triggers)
+    suite = block_of(engine, "suite")
     return RunOutcome(
         header=header_of(document),
         status=_status_of(engine, tasks),
@@ -172,6 +173,7 @@ def run_of(document: Block) -> RunOutcome:
         baseline=run_of(cast("Block", baseline)) if isinstance(baseline, Mapping) else None,
         recommendation=_recommendation_of(block_of(block_of(document, "metadata"), "recommendation")),
         unjudged=unjudged_of(document),
+        suite_conclusion=(text_of(suite.get("verdict")), text_of(suite.get("words"))),
     )
 
 

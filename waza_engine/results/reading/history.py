@@ -29,7 +29,6 @@ from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
 from waza_engine.results.result_file_names import INDEX_NAME, JOURNAL_SUFFIX, results_directory
 from waza_engine.results.reviews import reviews_stamp
-from waza_engine.scoring.statistics import mean
 from waza_engine.vocabulary import Commit
 
 MOST_RUNS = 2_000
@@ -61,7 +60,7 @@ class RecordedTask:
 class RecordedRun:
     """A recorded run. ``file`` is its name in the folder of results, ``started`` has a time zone.
 
-    ``score`` is the mean of the judged tasks, 0..1, None without any, and for a run of a part of the suite:
+    ``score`` is that of the run, 0..1, None without a judged task, and for a run of a part of the suite:
     ``part`` says which, "" for all of it. With ``chosen_graders`` a pass is not a verdict of all graders.
     ``commit`` is that of the suite's repository, None if none was recorded. ``suite`` is the name of the
     suite then.
@@ -134,7 +133,6 @@ def recorded_run(recording: Recording) -> RecordedRun:
         )
         for task in found.tasks
     )
-    scores = [task.score for task in tasks if task.score is not None]
     header = recording.header
     part = part_of(header)
     return RecordedRun(
@@ -144,7 +142,7 @@ def recorded_run(recording: Recording) -> RecordedRun:
         model=header.model,
         executor=header.executor,
         verdict=found.verdict,
-        score=mean(scores) if scores and not part else None,
+        score=found.score if found.scored and not part else None,
         tasks=tasks,
         commit=header.commit,
         part=part,
@@ -158,7 +156,7 @@ class _Index:
     """The runs by file, each with the fingerprint of the file, or why it cannot be read."""
 
     runs: dict[str, tuple[str, RecordedRun | str]]
-    version: Literal[8] = 8
+    version: Literal[9] = 9
     """Another number for another form of the rows, and for another way to conclude."""
 
 

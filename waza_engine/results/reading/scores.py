@@ -199,10 +199,10 @@ class RunResult:
     are those that no run of a part refutes, such as a score below the requested one. ``tools`` are those that
     the newest run called, in the order of their first call. ``metrics`` are those of this run, ``prompts``
     the newest result of each, of runs since the newest that tried all; with ``chosen_prompts`` this run tried
-    only some. ``whole`` is the newest run of the whole suite, ``later`` a newer run of anything in the suite
-    whose record cannot be read. ``cut`` is, if there is no ``whole``, the newest run of the whole suite that
-    was ended before its end; ``planned`` is then how many tasks it was to run, 0 when ``tasks`` are all of
-    them.
+    only some. With ``score_decides`` failed tasks alone do not fail it. ``whole`` is the newest run of the
+    whole suite, ``later`` a newer run of anything in the suite whose record cannot be read. ``cut`` is, if
+    there is no ``whole``, the newest run of the whole suite that was ended before its end; ``planned`` is
+    then how many tasks it was to run, 0 when ``tasks`` are all of them.
     """
 
     path: Path
@@ -222,6 +222,7 @@ class RunResult:
     whole: RunResult | None = None
     origin: RunOrigin | None = None
     chosen_prompts: bool = False
+    score_decides: bool = False
     verdict: str = ""
     reasons: tuple[str, ...] = ()
     lasting: tuple[str, ...] = ()

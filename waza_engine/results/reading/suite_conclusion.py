@@ -44,7 +44,7 @@ def conclude_recorded(run: RunResult) -> SuiteConclusion:
     """Return the conclusion of one run from its record; failed tasks take precedence over errors."""
     reasons = run.reasons or _of_parts(run).reasons
     statuses = {task.status for task in run.tasks.values()}
-    if "failed" in statuses:
+    if "failed" in statuses and not run.score_decides:
         return SuiteConclusion("failed", reasons)
     if run.verdict:
         return SuiteConclusion(_VERDICTS.get(run.verdict, "errored"), reasons)
@@ -95,7 +95,7 @@ def _of_parts(newest: RunResult) -> SuiteConclusion:
         reason for reason in whole.lasting if not reason.startswith(DECIDING) and "prompt" not in reason
     ]
     against = (*(reason for reason in reasons if reason), *lasting)
-    if failed or wrong or lasting:
+    if (failed and not whole.score_decides) or wrong or lasting:
         return SuiteConclusion("failed", against)
     if broken or untried:
         return SuiteConclusion("errored", against)

@@ -72,10 +72,10 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
         # Upstream lets such a run pass, although no answer was graded. It is worse if answers were before.
         why = next((reason.words for reason in now.reasons if reason.about == TASKS), "no task was judged")
         issues.add("fail" if then.counts.judged else "warn", "unjudged", f"in the current run {why}")
-    elif now.verdict in ("interrupted", "limited", "broken", "unjudged") and not now.part:
+    elif now.verdict in ("interrupted", "limited", "broken") or (now.verdict == "unjudged" and not now.part):
         issues.add("fail", "incomplete", f"the current run is no whole run: {now.reasons[0].words}")
-    elif now.verdict == "errored":
-        issues.add("fail", "errored", f"the current run is in error: {now.reasons[0].words}")
+    elif errors := [reason.words for reason in now.reasons if reason.kind == "errored"]:
+        issues.add("fail", "errored", f"the current run is in error: {errors[0]}")
     _check_doubts(issues, then, now, baseline, current)
     if regression > limits.most_regression + 1e-9:
         fell, most = format_above(regression, limits.most_regression)

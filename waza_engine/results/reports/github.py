@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from waza_engine.counting import counted, cut
 from waza_engine.results.conclusion import TASKS, Conclusion
@@ -22,6 +22,7 @@ MOST = 50
 _LONGEST = 1_000
 _MOST_NAMES = 10
 _RED = ("failed", "errored", "lost")
+_Level: TypeAlias = Literal["error", "warning"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,31 +72,31 @@ def _all(found: Conclusion, suite: str, places: SourceLocations) -> Iterator[str
     for reason in found.reasons:
         if reason.about != TASKS or reason.kind == "unjudged":
             # Everything that fails the step is an error, whatever the cause; missing verdicts do not fail it.
-            level = "warning" if reason.kind == "unjudged" else "error"
-            yield annotation(level, reason.words, SourceLocation(suite), reason.about)
-    yield from _of_tasks(found.tasks, places)
+            kind = "warning" if reason.kind == "unjudged" else "error"
+            yield annotation(kind, reason.words, SourceLocation(suite), reason.about)
+    # With a score that is high enough, a failed task or a wrong answer to a prompt fails nothing.
+    level = "error" if found.exit_code else "warning"
+    yield from _of_tasks(level, found.tasks, places)
     for task in found.tasks:
         if task.verdict not in _RED and task.flaky:
             chances = f": {task.estimates.words}" if task.estimates is not None else ""
             place = places.of(task.id, "")
             yield annotation("warning", f"task {task.id} is flaky{chances}", place, task.id)
     if found.triggers is not None:
-        # With enough right answers a wrong one fails nothing.
-        level = "error" if found.exit_code else "warning"
         for trigger in found.triggers.mistakes:
             yield _of_prompt(level, trigger, places)
         for trigger in found.triggers.broken:
             yield _of_prompt("error", trigger, places)
 
 
-def _of_prompt(level: Literal["error", "warning"], trigger: TriggerOutcome, places: SourceLocations) -> str:
+def _of_prompt(level: _Level, trigger: TriggerOutcome, places: SourceLocations) -> str:
     place = places.of_prompt(trigger.prompt, should_trigger=trigger.should_trigger)
     return annotation(
         level, f"{trigger.prompt}: {describe_misclassification(trigger)}", place, "trigger prompt"
     )
 
 
-def _of_tasks(tasks: Sequence[TaskConclusion], places: SourceLocations) -> Iterator[str]:
+def _of_tasks(level: _Level, tasks: Sequence[TaskConclusion], places: SourceLocations) -> Iterator[str]:
     """Yield the failures of tasks: those of a grader of several tasks at its line, and once."""
     groups: dict[tuple[SourceLocation, str, str], list[tuple[str, str]]] = {}
     for task in tasks:
@@ -111,12 +112,12 @@ def _of_tasks(tasks: Sequence[TaskConclusion], places: SourceLocations) -> Itera
             )
     for (place, name, verdict), messages in groups.items():
         if not name:
-            yield from (annotation("error", f"{verdict}: {why}", place, verdict) for _, why in messages)
+            yield from (annotation(level, f"{verdict}: {why}", place, verdict) for _, why in messages)
         elif len(messages) == 1:
             ((task_id, why),) = messages
-            yield annotation("error", f"{task_id}: {name} {verdict}: {why}", place, f"{task_id}: {name}")
+            yield annotation(level, f"{task_id}: {name} {verdict}: {why}", place, f"{task_id}: {name}")
         else:
-            yield annotation("error", f"{name} {verdict} in {_together(messages)}", place, name)
+            yield annotation(level, f"{name} {verdict} in {_together(messages)}", place, name)
 
 
 def _together(messages: Sequence[tuple[str, str]]) -> str:

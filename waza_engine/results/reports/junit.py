@@ -20,6 +20,7 @@ from waza_engine.results.conclusion import (
     SKILLS,
     TASKS,
     WHOLE_RUN,
+    WHOLE_SUITE,
     Conclusion,
     TriggerConclusion,
     conclude,
@@ -45,6 +46,7 @@ _LONGEST_NAME = 120
 _LONGEST_ANSWER = 4_000
 _TYPES = {
     WHOLE_RUN: "RunNotEnded",
+    WHOLE_SUITE: "SuiteFailure",
     SKILLS: "BaselineFailure",
     BASELINE: "BaselineError",
     SCORE: "ScoreFailure",
@@ -106,7 +108,10 @@ def _suite(document: Block, fail_under: float | None, places: SourceLocations | 
             suite.add_property(name, _clean(value))
     # Readers take two cases of one name for one.
     names = unique_names(task.id or task.name for task in found.tasks)
-    cases = [_case(task, name, header.skill) for name, task in zip(names, found.tasks, strict=True)]
+    cases = [
+        _case(task, name, header.skill, decides=found.exit_code != 0)
+        for name, task in zip(names, found.tasks, strict=True)
+    ]
     prompts = list(_cases_of_prompts(run, found, header.skill))
     if places is not None:
         for case, task in zip(cases, found.tasks, strict=True):
@@ -162,7 +167,8 @@ def _prompts(found: TriggerConclusion) -> Iterator[str]:
         yield f"{' '.join(prompt.prompt.split())}: {describe_misclassification(prompt)}"
 
 
-def _case(task: TaskConclusion, name: str, skill: str) -> TestCase:
+def _case(task: TaskConclusion, name: str, skill: str, *, decides: bool) -> TestCase:
+    """Return the case of a task; a failed one is red only where it fails the run."""
     case = TestCase(_clean(name), classname=_clean(skill), time=task.duration_ms / _MILLISECONDS)
     if task.estimates is not None:
         cast("Any", case).append(_properties(task.estimates))
@@ -172,6 +178,9 @@ def _case(task: TaskConclusion, name: str, skill: str) -> TestCase:
         return case
     if task.verdict in ("skipped", "lost", "not run"):
         case.result = [Skipped(_clean(task.reason))]
+        return case
+    if not decides:
+        case.result = [Skipped(_clean(f"failed, and the score of the run is high enough: {task.reason}"))]
         return case
     kind, label = (Failure, "GraderFailure") if task.verdict == "failed" else (Error, "ExecutionError")
     found = kind(_clean(task.reason), label)

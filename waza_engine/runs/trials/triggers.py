@@ -166,14 +166,15 @@ def try_prompt(
             return replace(first, on_prompt=asked, on_answer=paid, commands=commands)
 
         answers = [_answer(prepared, context) for _ in range(request.repetitions)]
-    # An error after a skill was invoked does not change the answer.
-    error = next((why for response, why in answers if why and not response.skill_invocations), "")
+
+    def is_triggered(response: ExecutionResponse) -> bool:
+        return any(each.is_of(request.skill) for each in response.skill_invocations)
+
+    # An error after the skill was invoked does not change the answer.
+    error = next((why for response, why in answers if why and not is_triggered(response)), "")
     invoked = [invocation for response, _ in answers for invocation in response.skill_invocations]
     triggered = sum(
-        should
-        if executor.answers_triggers
-        else any(each.is_of(request.skill) for each in response.skill_invocations)
-        for response, _ in answers
+        should if executor.answers_triggers else is_triggered(response) for response, _ in answers
     )
     return TriggerOutcome(
         prompt=request.prompt,
