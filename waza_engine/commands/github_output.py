@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import TypeAlias, cast
@@ -27,6 +27,7 @@ from waza_engine.spec.reading.yaml_reader import read_text as read_suite_text
 from waza_engine.vocabulary import EXPECTED_LISTS, checkpoint_grader
 
 _LEVELS = 4
+_TASK_LISTS = ("tasks", "evals", "stimuli")
 _LONGEST_LIST = 10_000_000
 
 _Location: TypeAlias = "tuple[str | int, ...]"
@@ -119,16 +120,17 @@ class SuiteLocations:
         """Return the place of a task, or of a grader that it has itself or shares with the others."""
         if self._suite is None:
             return SourceLocation(self._eval_file)
-        path = next((found.path for found in self._suite.tasks if found.id == task), self._suite.path)
+        found = next((each for each in self._suite.tasks if each.id == task), None)
+        path, names = (self._suite.path, {task}) if found is None else (found.path, {task, found.name})
         own = self._yaml(path)
         if isinstance(own, int):
             return SourceLocation(path_in_repository(path), own)
         if grader:
             for file, place in ((own, path), (self._yaml(self._suite.path), self._suite.path)):
-                if isinstance(file, YamlFile) and (line := _judging_line(file, grader, task)):
+                if isinstance(file, YamlFile) and (line := _judging_line(file, grader, names)):
                     return SourceLocation(path_in_repository(place), line)
         # A task in the suite itself, or the id in its own file.
-        location = next((location for location, _ in _placed_tasks(own, task)), ("id",))
+        location = next((location for location, _ in _placed_tasks(own, names)), ("id",))
         return SourceLocation(path_in_repository(path), own.line_of(location))
 
     def of_prompt(self, text: str, *, should_trigger: bool) -> SourceLocation:
@@ -161,12 +163,12 @@ class SuiteLocations:
         return self._read[path]
 
 
-def _judging_line(file: YamlFile, name: str, task: str) -> int:
+def _judging_line(file: YamlFile, name: str, task_names: Collection[str]) -> int:
     """Return the line of a task's grader by name, 0 when a file has none.
 
     A grader without a name has that of its type; one of a checkpoint is named by its turn.
     """
-    for location, block in (*_placed_tasks(file, task), ((), file.value)):
+    for location, block in (*_placed_tasks(file, task_names), ((), file.value)):
         for place, found in _judging(block, location):
             if found == name:
                 return file.line_of(place)
@@ -188,10 +190,10 @@ def _judging(block: object, location: _Location) -> Iterator[tuple[_Location, st
                 yield (*location, "expected", key), f"_{key}"
 
 
-def _placed_tasks(file: YamlFile, task: str) -> Iterator[tuple[_Location, Block]]:
-    """Yield the tasks of an id, or of a name, that are written in the suite itself."""
-    for location, entry in (*_entries(file.value, "tasks", ()), *_entries(file.value, "evals", ())):
-        if task in (str(entry.get("id")), entry.get("name")):
+def _placed_tasks(file: YamlFile, names: Collection[str]) -> Iterator[tuple[_Location, Block]]:
+    """Yield the tasks of these ids or names that are written in the suite itself."""
+    for location, entry in (each for key in _TASK_LISTS for each in _entries(file.value, key, ())):
+        if str(entry.get("id")) in names or entry.get("name") in names:
             yield location, entry
 
 

@@ -142,3 +142,14 @@ def test_a_failed_task_of_a_run_whose_score_is_high_enough_fails_no_step(reposit
     assert 'failures="0" skipped="1"' in engine("report", suite, "--format", "junit").stdout
     assert engine("run", suite, "--task", "a").returncode == 0
     assert engine("report", suite).returncode == 0
+
+
+def test_a_stimulus_is_found_by_its_name(repository: Path) -> None:
+    path = repository / "eval.yaml"
+    grader = "{type: output-contains, config: {value: nowhere}}"
+    path.write_text(
+        f"# vally: 0.16\nname: v\nstimuli:\n- prompt: x\n  name: Says it\n  graders:\n  - {grader}\n"
+    )
+    engine("run", path, "--executor", "mock")
+    assert "file=eval.yaml,line=7," in engine("report", path, "--format", "github").stdout
+    assert 'line="4"' in engine("report", path, "--format", "junit").stdout
