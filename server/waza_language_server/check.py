@@ -15,13 +15,13 @@ from waza_engine.files import FileError
 from waza_engine.frozen import frozen
 from waza_engine.spec.foreign_evals import foreign_eval_in, is_named_as_evals, may_be_evals
 from waza_engine.spec.harness_files import ROW_SUFFIXES
-from waza_engine.spec.reading.searched_folders import is_environment, is_searched
+from waza_engine.spec.reading.searched_folders import EVAL_NAMES, is_environment, is_searched
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.failures import RuleFailure, failures_noted
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.check_rows import checked_parts
 from waza_language_server.project.boundaries import Boundaries
-from waza_language_server.project.claim import JSON_SUFFIX, SKILL_NAME, SUITE_FILE_NAMES
+from waza_language_server.project.claim import JSON_SUFFIX, SKILL_NAME, SUITE_FILE_NAMES, is_blank_text
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.index import Project
 from waza_language_server.project.suite_files import read_suites
@@ -205,6 +205,13 @@ def open_document(project: Project, path: Path) -> Document | None:
     return None if kind is None else Document(uri_of(absolute), 0, text.value, kind)
 
 
+def _empty_eval(project: Project, file: Path) -> Document | None:
+    """Return the snapshot of an empty eval file, which a run refuses; None for any other file."""
+    text = project.text(file.absolute())
+    is_empty = file.name in EVAL_NAMES and text.known and is_blank_text(text.value)
+    return Document(uri_of(file.absolute()), 0, text.value, "eval") if is_empty else None
+
+
 def _check_file(
     workspace: Workspace, file: Path, *, named: bool, fixes: bool
 ) -> tuple[Report | None, Workspace]:
@@ -212,7 +219,7 @@ def _check_file(
     project = workspace.project
     with failures_noted() as failures:
         try:
-            document = open_document(project, file)
+            document = open_document(project, file) or _empty_eval(project, file)
             if document is None:
                 kind = large_rows(project, file)
                 if kind is None:

@@ -174,6 +174,16 @@ def test_an_unreadable_file_of_a_suite_was_not_checked(tmp_path: Path, name: str
     assert "1 not read" in done.stdout
 
 
+@pytest.mark.parametrize("arguments", [(), ("eval.yaml",)])
+def test_an_empty_eval_file_is_an_error_without_other_files_of_a_suite(
+    tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    (tmp_path / "eval.yaml").write_text("# later\n", "utf-8")
+    done = language_server("check", *arguments, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "eval.yaml:1:1: error[empty-file] The file is empty" in done.stdout
+
+
 def test_show_draws_problems_and_lenses_into_the_source(tmp_path: Path) -> None:
     suite = write_suite(tmp_path, SUITE, one=TASK)
     lines = language_server("show", suite).stdout.splitlines()
