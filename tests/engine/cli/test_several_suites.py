@@ -111,6 +111,12 @@ def test_one_document_and_one_junit_file_have_all_suites(project: Path) -> None:
     ]
 
 
+def test_the_file_of_each_suite_is_named(project: Path) -> None:
+    found = run(project, "passes", "fails", "-o", "copy.json")
+    for line in ("results: copy_evals_passes.json\n", "results: copy_evals_fails.json\n"):
+        assert line in found.stdout
+
+
 def test_an_interruption_reports_the_finished_suites(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = PreparedRun.run
 
