@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -222,18 +222,31 @@ def repository_around(folder: Path, is_there: Callable[[Path], bool] = os.path.l
 
     A home folder that is under version control is not a project.
     """
-    levels = (above for above in reversed((folder, *folder.parents)) if not is_too_wide(above))
-    return next((above for above in levels if is_there(above / ".git")), None)
+    return next(_repositories(reversed((folder, *folder.parents)), is_there), None)
+
+
+def checkout_around(folder: Path) -> Path | None:
+    """Return the innermost repository around a folder, which git uses there.
+
+    Files are only named from it: ``repository_around`` says how far they may lead.
+    """
+    return next(_repositories((folder, *folder.parents), os.path.lexists), None)
+
+
+def _repositories(folders: Iterable[Path], is_there: Callable[[Path], bool]) -> Iterator[Path]:
+    return (folder for folder in folders if not is_too_wide(folder) and is_there(folder / ".git"))
 
 
 def path_in_repository(path: Path) -> str:
     """Return a path as a build service wants it: with slashes, relative to the root of the repository.
 
-    Without a repository it is relative to the working directory; outside of that it is absolute.
+    That is the one that git uses in the working directory, or else where the file is. Without a repository
+    the path is relative to the working directory; outside of that it is absolute.
     """
-    place = Path(os.path.realpath(path))
+    place, here = Path(os.path.realpath(path)), Path.cwd()
     checkout = os.environ.get("GITHUB_WORKSPACE")
-    for root in (Path(checkout) if checkout else None, repository_around(place.parent), Path.cwd()):
+    roots = (Path(checkout) if checkout else None, checkout_around(here), checkout_around(place.parent), here)
+    for root in roots:
         if root is not None and place.is_relative_to(real := Path(os.path.realpath(root))):
             return place.relative_to(real).as_posix()
     return place.as_posix()

@@ -13,15 +13,15 @@ from typing import Any, TypeAlias
 from waza_engine.boundary import repository_around
 from waza_engine.files import FileError
 from waza_engine.frozen import frozen
-from waza_engine.spec.foreign_evals import foreign_eval_in, may_be_evals
+from waza_engine.spec.foreign_evals import foreign_eval_in, is_named_as_evals, may_be_evals
 from waza_engine.spec.harness_files import ROW_SUFFIXES
-from waza_engine.spec.reading.searched_folders import is_environment, is_searched
+from waza_engine.spec.reading.searched_folders import EVAL_NAMES, is_environment, is_searched
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.failures import RuleFailure, failures_noted
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.check_rows import checked_parts
 from waza_language_server.project.boundaries import Boundaries
-from waza_language_server.project.claim import JSON_SUFFIX, SKILL_NAME, SUITE_FILE_NAMES
+from waza_language_server.project.claim import JSON_SUFFIX, SKILL_NAME, SUITE_FILE_NAMES, is_blank_text
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.index import Project
 from waza_language_server.project.suite_files import read_suites
@@ -205,6 +205,13 @@ def open_document(project: Project, path: Path) -> Document | None:
     return None if kind is None else Document(uri_of(absolute), 0, text.value, kind)
 
 
+def _empty_eval(project: Project, file: Path) -> Document | None:
+    """Return the snapshot of an empty eval file, which a run refuses; None for any other file."""
+    text = project.text(file.absolute())
+    is_empty = file.name in EVAL_NAMES and text.known and is_blank_text(text.value)
+    return Document(uri_of(file.absolute()), 0, text.value, "eval") if is_empty else None
+
+
 def _check_file(
     workspace: Workspace, file: Path, *, named: bool, fixes: bool
 ) -> tuple[Report | None, Workspace]:
@@ -212,7 +219,7 @@ def _check_file(
     project = workspace.project
     with failures_noted() as failures:
         try:
-            document = open_document(project, file)
+            document = open_document(project, file) or _empty_eval(project, file)
             if document is None:
                 kind = large_rows(project, file)
                 if kind is None:
@@ -293,10 +300,7 @@ def _range(line: int, column: int, end_line: int, end_column: int) -> Json:
 
 
 def _not_checked(project: Project, file: Path, *, named: bool) -> Report | None:
-    """Return why a file was not checked; None for one that was not named and may belong to no suite.
-
-    Tasks of a suite that cannot be read are reported at its eval file.
-    """
+    """Return why a file was not checked; None for one that was not named and belongs to no suite."""
     text = project.text(file.absolute())
     if text.known:
         if not named:
@@ -304,9 +308,16 @@ def _not_checked(project: Project, file: Path, *, named: bool) -> Report | None:
         found = foreign_eval_in(text.value, file)
         what = f"this is {found.refusal}" if found else "not a file of a suite"
         return Report(file, note=f"{what}, so nothing was checked", unread=file.name in SUITE_FILE_NAMES)
-    if named or file.name in SUITE_FILE_NAMES:
+    if named or file.name in SUITE_FILE_NAMES or (text.unknown and _belongs_to_suite(project, file)):
         return Report(file, note=text.why or "it cannot be read", unread=True)
     return None
+
+
+def _belongs_to_suite(project: Project, file: Path) -> bool:
+    """Return whether a file belongs to a suite or a skill by its name or place, whatever is in it."""
+    if file.name == SKILL_NAME or is_named_as_evals(file.name):
+        return True
+    return project.claim(file.absolute(), "") is not None
 
 
 def _entries(folder: Path) -> list[Path]:

@@ -16,6 +16,7 @@ from waza_engine.boundary import (
     FileError,
     is_foreign,
     note_open_folders,
+    path_in_repository,
     resolve_suite_path,
     suite_boundary,
 )
@@ -29,6 +30,7 @@ from waza_engine.files import (
     write_atomically,
     write_bytes,
 )
+from waza_engine.scaffold.workflow import new_workflow
 
 
 @pytest.mark.parametrize(
@@ -63,6 +65,19 @@ def test_it_is_the_outermost_repository(tmp_path: Path) -> None:
     (tmp_path / "a" / "b" / ".git").mkdir(parents=True)
     (tmp_path / "a" / "b" / "evals").mkdir()
     assert suite_boundary(tmp_path / "a" / "b" / "evals").folders == (str(tmp_path / "a"),)
+
+
+def test_build_services_get_the_innermost_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
+    project, suite = tmp_path / "project", tmp_path / "project" / "evals" / "eval.yaml"
+    for folder in (tmp_path / ".git", project / ".git", suite.parent):
+        folder.mkdir(parents=True)
+    monkeypatch.chdir(suite.parent)
+    assert path_in_repository(suite) == "evals/eval.yaml"
+    assert new_workflow("gitlab", force=False) == [project / ".gitlab-ci.yml"]
+    monkeypatch.chdir(tmp_path)
+    # The build service has checked out the repository of the working directory, of which this is a submodule.
+    assert path_in_repository(suite) == "project/evals/eval.yaml"
 
 
 def test_without_a_repository_it_is_the_folder_and_that_of_the_work(

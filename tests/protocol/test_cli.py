@@ -163,6 +163,27 @@ def test_what_cannot_be_read_was_not_checked(tmp_path: Path, content: bytes, why
     assert (named.returncode, named.stdout, named.stderr) == (2, "[]\n", f"notes.yaml: {why}\n")
 
 
+@pytest.mark.parametrize("name", ["tasks/two.yaml", "evals.json", "skills/other/SKILL.md"])
+def test_an_unreadable_file_of_a_suite_was_not_checked(tmp_path: Path, name: str) -> None:
+    write_suite(tmp_path, VALID, one=TASK)
+    for path in (tmp_path / name, tmp_path / "tasks" / "fixtures" / "notes.yaml"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(TASK.encode("utf-16"))
+    done = language_server("check", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, f"{name}: the file is UTF-16 text; save it as UTF-8\n")
+    assert "1 not read" in done.stdout
+
+
+@pytest.mark.parametrize("arguments", [(), ("eval.yaml",)])
+def test_an_empty_eval_file_is_an_error_without_other_files_of_a_suite(
+    tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    (tmp_path / "eval.yaml").write_text("# later\n", "utf-8")
+    done = language_server("check", *arguments, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "eval.yaml:1:1: error[empty-file] The file is empty" in done.stdout
+
+
 def test_show_draws_problems_and_lenses_into_the_source(tmp_path: Path) -> None:
     suite = write_suite(tmp_path, SUITE, one=TASK)
     lines = language_server("show", suite).stdout.splitlines()

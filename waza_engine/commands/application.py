@@ -80,7 +80,13 @@ def run(
     ] = False,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Also write the result document to this file."),
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Also write the result document to this file; with several suites or models, one file each, "
+            "named after them.",
+        ),
     ] = None,
     output_format: Annotated[
         OutputFormat,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,7 +16,8 @@ from waza_engine.results.reading.recordings import Recording, RecordingError, re
 from waza_engine.results.reports.bisect import bisection
 from waza_engine.results.result_file_names import results_directory
 from waza_engine.runs.loading.discovery import eval_file_of
-from waza_engine.runs.loading.suite_on_disk import SuiteError
+from waza_engine.runs.loading.suite_on_disk import SuiteError, load_suite
+from waza_engine.spec.problems import SuiteFileError
 from waza_engine.terminal import complain, say_json
 from waza_engine.vocabulary import grader_label
 
@@ -52,12 +54,22 @@ def _recordings(eval_file: Path, task: str, results: Sequence[Path]) -> tuple[Re
             for run in history_of(path).runs
             if (found := run.task(task)) is not None and found.trials
         ]
+        if not runs:
+            _check_task(path, task)
         if len(runs) < 2:
             count = "only one run has" if runs else "no run has"
             raise RecordingError(f"{count} answers of the task `{task}`; two are compared.".capitalize())
         results = runs[-2:]
     old, new = (read_recording(record_of(path)) for path in results)
     return old, new
+
+
+def _check_task(eval_file: Path, task: str) -> None:
+    """Raise ``SuiteError`` if a suite has no such task; one that cannot be read may have it."""
+    with suppress(SuiteFileError):
+        known = [each.id for each in load_suite(eval_file, disabled=True).tasks]
+        if task not in known:
+            raise SuiteError(f"There is no task `{task}`; the suite has {', '.join(known) or 'none'}.")
 
 
 def _tell(found: dict[str, Any]) -> None:

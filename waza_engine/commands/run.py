@@ -350,11 +350,15 @@ class _Plan:
 
 @dataclass(slots=True)
 class _Ended:
-    """A run that has ended; ``is_written`` says whether all of its results are written."""
+    """A run that has ended; ``is_written`` says whether all of its results are written.
+
+    ``copy`` is the file of ``-o`` once it is written.
+    """
 
     planned: _Planned
     report: RunReport
     is_written: bool = False
+    copy: Path | None = None
 
 
 class _Display:
@@ -411,7 +415,7 @@ class _Display:
     def summarize(self, index: int, ended: _Ended) -> None:
         """Print the results of a run, which are written."""
         if index in self._reports:
-            self._reports[index].summarize(ended.report, ended.is_written)
+            self._reports[index].summarize(ended.report, ended.is_written, ended.copy)
 
 
 def _show_on_github(ended: Iterable[_Ended], printed: StandardOutput) -> None:
@@ -539,7 +543,9 @@ def _written(ended: Mapping[int, _Ended], index: int, plan: _Plan, junit_files: 
     run = ended[index].planned
     same_model = [ended[each] for each in sorted(ended) if ended[each].planned.model == run.model]
     reported = [_reported(same_model, plan, _of_model(file, run.model)) for file in junit_files]
-    return all([_written_copy(ended[index].report, run.output), *reported])
+    is_stored = _written_copy(ended[index].report, run.output)
+    ended[index].copy = run.output if is_stored else None
+    return all([is_stored, *reported])
 
 
 def _written_copy(found: RunReport, output: Path | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -110,19 +111,19 @@ class TextReport:
             case _:
                 pass
 
-    def summarize(self, report: RunReport, is_written: bool = True) -> None:
-        """Print what did not pass and why, the totals, and where the results are.
+    def summarize(self, report: RunReport, is_written: bool = True, copy: Path | None = None) -> None:
+        """Print what did not pass and why, the totals, and where the results and their ``copy`` are.
 
         A run whose results could not be written (``is_written``) does not pass.
         """
         # A short run has not been drawn yet.
         self._progress.refresh()
         self._progress.remove_task(self._bar)
-        self._summarize(report, is_written)
+        self._summarize(report, is_written, copy)
         for printer in self._held:
             printer.release()
 
-    def _summarize(self, report: RunReport, is_written: bool) -> None:
+    def _summarize(self, report: RunReport, is_written: bool, copy: Path | None) -> None:
         outcome = report.outcome
         found = conclude(outcome)
         if self._quiet and is_written and found.verdict == "passed":
@@ -146,10 +147,11 @@ class TextReport:
         was_printed = self._printed_warnings.has_printed(f"error: {report.write_error}")
         if report.write_error and not was_printed:
             self._errors.line((report.write_error, "red"))
-        elif was_printed and report.results_file is None:
+        files = [file for file in (report.results_file, copy) if file is not None]
+        if was_printed and not files:
             self._printer.line("results: not kept, the error above says why")
-        if report.results_file is not None:
-            self._printer.line(f"results: {report.results_file}")
+        for file in files:
+            self._printer.line(f"results: {file}")
 
     def _shortened(self, task: str) -> str:
         """Return the name of a task, short enough for the bar, the count and the time next to it."""

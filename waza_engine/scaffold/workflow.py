@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from waza_engine.boundary import repository_around
+from waza_engine.boundary import checkout_around
 from waza_engine.project_page import project_page
 from waza_engine.scaffold.file_changes import ScaffoldError, write_files
 from waza_engine.version import __version__
@@ -106,4 +106,4 @@ def new_workflow(system: str, *, force: bool) -> list[Path]:
     action = project_page().removeprefix("https://github.com/")
     text = template.replace("ACTION", action).replace("VERSION", __version__)
     here = Path.cwd()
-    return write_files(repository_around(here) or here, {name: text}, force=force)
+    return write_files(checkout_around(here) or here, {name: text}, force=force)

@@ -64,6 +64,34 @@ def test_a_suite_is_selected_by_its_path_or_its_skill(
     assert (found.returncode, said in found.stdout + found.stderr) == (code, True), found
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "code"),
+    [
+        ("eval.yaml", b"", 2),
+        ("eval.yaml", b"name: x\nskill: passes\nskill: passes\n", 2),
+        ("eval.yaml", "skill: passes\n".encode("utf-16"), 2),
+        ("evals.json", b'{"evals": [', 2),
+        ("eval.yaml", b"skill: fails\nskill: fails\n", 0),
+    ],
+)
+def test_an_unreadable_suite_may_test_a_named_skill(
+    project: Path, name: str, content: bytes, code: int
+) -> None:
+    (project / "evals" / "broken" / "eval.yaml").unlink()
+    (project / "evals" / "broken" / name).write_bytes(content)
+    found = run(project, "passes")
+    assert (found.returncode, "1 could not run" in found.stdout) == (code, code == 2), found
+    assert "passed: 1 of 1 task passed" in found.stdout
+
+
+def test_a_skill_that_only_an_unreadable_suite_may_test_is_not_called_untested(project: Path) -> None:
+    (project / "evals" / "broken" / "eval.yaml").write_bytes(b"")
+    found = run(project, "other")
+    assert found.returncode == 2
+    assert "no suite that can be read tests a skill with this name" in found.stderr
+    assert "eval.yaml:1: the file is empty" in found.stderr
+
+
 def test_one_document_and_one_junit_file_have_all_suites(project: Path) -> None:
     found = run(project, "-f", "json", "-o", "copy.json", "--reporter", "junit:report.xml")
     assert found.returncode == 2
@@ -81,6 +109,12 @@ def test_one_document_and_one_junit_file_have_all_suites(project: Path) -> None:
         (1, 0, 0),
         (1, 0, 1),
     ]
+
+
+def test_the_file_of_each_suite_is_named(project: Path) -> None:
+    found = run(project, "passes", "fails", "-o", "copy.json")
+    for line in ("results: copy_evals_passes.json\n", "results: copy_evals_fails.json\n"):
+        assert line in found.stdout
 
 
 def test_an_interruption_reports_the_finished_suites(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -140,6 +140,13 @@ def test_results_that_cannot_be_written_are_told_once(tmp_path: Path, form: str)
         assert found.stdout.splitlines()[-1] == "results: not kept, the error above says why"
 
 
+def test_a_copy_of_results_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
+    (tmp_path / ".waza").write_text("a file in the way")
+    found = engine("run", path, "-o", tmp_path / "ok.json")
+    assert found.stdout.splitlines()[-1] == f"results: {tmp_path / 'ok.json'}"
+
+
 def test_a_document_that_was_written_at_last_is_not_said_to_be_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

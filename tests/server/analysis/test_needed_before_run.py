@@ -98,6 +98,16 @@ def test_prompts_instructions_and_context_fixtures_are_looked_for(suite: Path) -
     assert reported(suite, "tasks/t.yaml", task) == []
 
 
+@pytest.mark.parametrize(("executor", "key"), [("command", "adapter"), ("replay", "recording")])
+def test_the_file_that_an_executor_needs_is_looked_for(suite: Path, executor: str, key: str) -> None:
+    text = EVAL.replace("executor: mock", f"executor: {executor}\n  {key}: given.json")
+    missing = ("missing-file", "given.json")
+    assert missing in reported(suite, "eval.yaml", text)
+    assert missing not in reported(suite, "eval.yaml", text.replace(executor, "mock"))
+    put(suite, "given.json", "{}")
+    assert missing not in reported(suite, "eval.yaml", text)
+
+
 def test_nothing_is_reported_of_what_a_hook_may_make(suite: Path) -> None:
     put(suite, "eval.yaml", f"{EVAL}hooks:\n  before_run:\n    - command: make fixtures\n")
     assert reported(suite, "tasks/t.yaml", f"{TASK}  files: [gone.py]\n") == []

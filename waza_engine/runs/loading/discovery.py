@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from waza_engine.spec.reading.yaml_reader import read_text
 from waza_engine.spelling import nearest
 
 _LEVELS = 6
+_SKILL = re.compile(r"""(?:^skill|"skill_name")[ \t]*:[ \t]*["']?([\w.][^"'#,\n]*)""", re.MULTILINE)
+"""The skill of an ``eval.yaml`` or ``evals.json`` with a mistake."""
 
 
 def eval_files(root: Path) -> list[Path]:
@@ -130,16 +133,38 @@ def _skill_of(eval_file: Path) -> str | None:
 
 
 def _testing_skill(skill: str) -> list[Path]:
-    """Return the eval files below the working directory that test a skill."""
-    by_skill: dict[str, list[Path]] = {}
+    """Return the eval files below the working directory that test a skill.
+
+    An unreadable file is one of them, unless its text names only other skills: loading it reports why.
+    """
+    found: list[Path] = []
+    tested: set[str] = set()
+    unread: list[str] = []
     for eval_file in eval_files(Path()):
-        if (tested := _skill_of(eval_file)) is not None:
-            by_skill.setdefault(tested, []).append(eval_file)
-    if skill in by_skill:
-        return _once_each(by_skill[skill])
-    near = nearest(skill, by_skill)
+        try:
+            skills = {load_eval_file(eval_file)[0].skill}
+        except SuiteFileError as error:
+            skills = _skills_named_in(eval_file)
+            unread += [] if skills else [f"{error}."]
+        tested |= skills
+        if skill in skills or not skills:
+            found.append(eval_file)
+    if skill in tested:
+        return _once_each(found)
+    near = nearest(skill, tested)
     hint = f"; did you mean `{near}`?" if near is not None else "."
-    raise SuiteError(f"There is no path `{skill}`, and no suite here tests a skill with this name{hint}")
+    which = "that can be read" if unread else "here"
+    none = f"There is no path `{skill}`, and no suite {which} tests a skill with this name{hint}"
+    raise SuiteError(none, *unread)
+
+
+def _skills_named_in(eval_file: Path) -> set[str]:
+    """Return the skills that a file names which cannot be read as a suite; none if its text shows none."""
+    try:
+        text = read_text(eval_file, within=suite_boundary(eval_file.parent))
+    except SuiteFileError:
+        return set()
+    return {name.strip() for name in _SKILL.findall(text)}
 
 
 def _eval_files(root: Path) -> Iterator[Path]:

@@ -187,9 +187,10 @@ SUITE_CODES = (
         "missing-file",
         "Missing file",
         "warning",
-        "A task or a grader needs the file: fixtures, prompts, scripts, rubrics, schemas, skills. A run "
-        "with an agent stops before its first paid call, and `waza-engine preflight` reports the same. A "
-        "check against a missing snapshot always fails. Files that a hook may create are not reported. "
+        "A task, a grader or the executor needs the file: fixtures, prompts, scripts, rubrics, schemas, "
+        "skills, an adapter, a recording. A run with an agent stops before its first paid call, and "
+        "`waza-engine preflight` reports the same. A check against a missing snapshot always fails. Files "
+        "that a hook may create are not reported. "
         "An input file of an `evals.json` or of a Vally eval file is an error: the case is not run.",
         "id: t\nname: T\ninputs:\n  prompt: Go\n  files: [ap.py]\n",
         "id: t\nname: T\ninputs:\n  prompt: Go\n  files: [app.py]\n",

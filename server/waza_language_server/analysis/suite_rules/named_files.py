@@ -44,6 +44,11 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.tree import Tree
 
 _MISSING = "missing-file"
+_OF_EXECUTORS: Mapping[str, tuple[str, Kind | None]] = {
+    "command": ("adapter", "file"),
+    "replay": ("recording", None),
+}
+"""The key of ``config`` that names a file, and what it may name, by the executor that needs it."""
 _FIXTURES, _FIXTURES_OF_TASK = "in `fixtures`", "in `context_dir`"
 _MOST_BESIDE = 500
 """The most names in a folder to compare a missing one with."""
@@ -54,11 +59,12 @@ _MOST_WITH_FIXES = 20
 
 
 def missing_files(view: SuiteView) -> Found:
-    """Yield the missing files that the tasks and the graders of a file name."""
+    """Yield the missing files that the executor, the tasks and the graders of a file name."""
     document, files = view.document, _files_around(view)
     path = path_of(document.uri)
     if files is None or path is None:
         return
+    yield from files.of_executor(document.tree.root if document.kind == "eval" else None)
     for task in task_nodes(document.tree, document.kind):
         checkpoint()
         yield from files.of_task(task, path)
@@ -93,6 +99,15 @@ class _Files:
         self._project = view.workspace.project
         self._fixtures: dict[Path, tuple[Path, ...] | None] = {}
         self._reported = 0
+
+    def of_executor(self, root: Node | None) -> Found:
+        """Yield the file with which the executor of a suite starts or replaces the agent."""
+        executor = root.get("config", "executor") if root is not None else None
+        key, kind = _OF_EXECUTORS.get(scalar_text(executor) or "", ("", None))
+        node = root.get("config", key) if root is not None and key else None
+        if node is not None and scalar_text(node):
+            where, so = "next to the eval file", "a run stops before it begins"
+            yield from self._absent(node.target, lambda suite: (suite.folder,), kind, where, so)
 
     def of_task(self, task: Node, path: Path) -> Found:
         """Yield the files that a task needs: its prompt, its fixtures, its instruction files."""
