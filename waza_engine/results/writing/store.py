@@ -595,7 +595,8 @@ def _is_gone(pid: int) -> bool:
     """Return whether there is no process of this number, or only a zombie."""
     try:
         return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
+    except (psutil.NoSuchProcess, ValueError, OverflowError):
+        # A journal from elsewhere may record a number that no process can have.
         return True
     except psutil.Error:
         return False
