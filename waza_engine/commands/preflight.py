@@ -21,7 +21,7 @@ from waza_engine.runs.preflight.inspection import Finding, State, inspect_suite,
 from waza_engine.runs.settings.options import with_options
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import SelectedTask, select
-from waza_engine.runs.trials.triggers import has_triggers
+from waza_engine.runs.trials.triggers import trigger_tests_of
 from waza_engine.spec.foreign_evals import ForeignEvalError
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig
@@ -126,6 +126,7 @@ def preflight(settings: RunSettings) -> Preflight:
     try:
         suite = with_options(load_suite(settings.path, disabled=True), settings, ProjectConfig())
         selected, _ = select(suite, (), ())
+        triggers = trigger_tests_of(suite) is not None
     except ForeignEvalError as error:
         return _not_loaded(source, str(error.path), f"this is {error.found.refusal}", error.found.advice)
     except SuiteFileError as error:
@@ -140,7 +141,7 @@ def preflight(settings: RunSettings) -> Preflight:
         executor.close()
     found += inspect_suite(suite, selected, judge=judge, loads_skills=costs)
     blindness = "" if executor is None else blindness_to_skills(executor)
-    found += unseen_skills(suite, selected, blindness, triggers=has_triggers(suite))
+    found += unseen_skills(suite, selected, blindness, triggers=triggers)
     found += useless_turns(selected, executor)
     found += _tasks_alike(suite, selected)
     if suite.tasks and all(task.task is not None and not task.task.enabled for task in suite.tasks):

@@ -21,6 +21,7 @@ from waza_engine.masking import keep_secret
 from waza_engine.results.freshness import agent_differs
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.scores import PromptResult, TaskResult
+from waza_engine.results.reading.suite_conclusion import lasting_reasons
 from waza_engine.runs.choosing import choose_tasks
 from waza_engine.runs.loading.discovery import eval_files_of
 from waza_engine.runs.loading.suite_on_disk import NothingAffectedError, Suite, SuiteError
@@ -151,7 +152,8 @@ def only_failed(settings: RunSettings, *, failed: bool, errors: bool) -> RunSett
     """Return the settings for the tasks and trigger prompts that failed, or broke, when they were last run.
 
     Only tasks that the settings select count. Raises ``NothingAffectedError`` when none did, ``SuiteError``
-    when another one did not pass or the suite has no results, ``SuiteFileError`` if it cannot be loaded.
+    when another one or the run did not pass, or the suite has no results, ``SuiteFileError`` if it cannot be
+    loaded.
     """
     option = "--failed" if failed else "--errors"
     choice = choose_tasks(settings)
@@ -178,6 +180,10 @@ def only_failed(settings: RunSettings, *, failed: bool, errors: bool) -> RunSett
             # Exit code 0 would say that everything passed.
             named = f"`{others[0]}` and {len(others) - 1} more have" if others[1:] else f"`{others[0]}` has"
             raise SuiteError(f"N{found[1:]}, but {named} not passed; run it without `{option}`.")
+        whole = None if settings.limited else newest.whole
+        if reasons := lasting_reasons(newest) or (lasting_reasons(whole) if whole else ()):
+            why = "; ".join(reasons)
+            raise SuiteError(f"N{found[1:]}, but that run did not pass: {why}; run it without `{option}`.")
         raise NothingAffectedError(f"Nothing to run: {found}.")
     return replace(settings, tasks=tuple(map(escape, tasks)), prompts=prompts)
 

@@ -31,7 +31,7 @@ from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.shards import recorded_shard, shard_of
 from waza_engine.runs.trials.backend import BackendFactory, ThreadBackend
 from waza_engine.runs.trials.selection import SelectedTask, graders_of, ungraded
-from waza_engine.runs.trials.triggers import chosen_prompts, has_triggers, trigger_tests_of
+from waza_engine.runs.trials.triggers import chosen_prompts, trigger_tests_of
 from waza_engine.scoring.cost import Cost, Spending, tokens_of
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def prepare(
     true when the results are also written to a file of the caller.
 
     Raises:
-        SuiteFileError: when the eval file cannot be used.
+        SuiteFileError: when the eval file or the file of trigger prompts cannot be used.
         SuiteError: when there is nothing to run as requested, no such executor, a limit that cannot be kept,
             or when something would be paid in vain; a ``NothingAffectedError`` when no change affects a task.
 
@@ -75,6 +75,9 @@ def prepare(
     chosen = ungraded(selected) if settings.skip_graders else tuple(selected)
     dealt = shard_of(settings, suite, chosen) if recording is None else recorded_shard(recording, chosen)
     shard, tasks = dealt
+    tries_triggers = _tries_triggers(settings, changed) and (shard is None or shard.tries_triggers)
+    # A broken file of prompts ends the run before its tasks are paid for.
+    triggers = tries_triggers and trigger_tests_of(suite) is not None
     config = suite.spec.config
     cache = cache_directory(settings, suite, project)
     written = written_folders(settings, suite.directory, project)
@@ -97,8 +100,6 @@ def prepare(
     except ExecutorError as error:
         executor.close()
         raise SuiteError(f"{suite.path}: {error}.") from None
-    tries_triggers = _tries_triggers(settings, changed) and (shard is None or shard.tries_triggers)
-    triggers = tries_triggers and has_triggers(suite)
     judged = any(built.grader is not None and built.grader.judged for built in graders_of(tasks))
     try:
         costs = agent.costs or judges.costs

@@ -155,8 +155,8 @@ def _priced(model: str, usage: ModelUsage) -> Cost:
         return Cost()
     if not model:
         return Cost(unpriced=("",))
-    counted = PricedUsage(**{**token_counts(usage), "input_tokens": tokens})
     try:
+        counted = PricedUsage(**{**token_counts(usage), "input_tokens": tokens})
         return Cost(float(calc_price(counted, model).total_price))
     except (LookupError, ValueError):
         return Cost(unpriced=(model,))

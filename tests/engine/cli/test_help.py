@@ -187,6 +187,9 @@ def test_what_can_be_written_is_offered(
         ("grade record.json --suite nope.yaml", "nope.yaml"),
         ("grade record.json --suite tasks", "no eval.yaml"),
         ("grade record.json -o eval.yaml/x.json", "cannot be written"),
+        (f"run . -o {'x' * 300}", "cannot be written"),
+        ("run . --reporter junit:eval.yaml/x.xml", "cannot be written"),
+        (f"run . --reporter junit:{'x' * 300}", "cannot be written"),
     ],
 )
 def test_exit_code_2_when_nothing_can_be_done(tmp_path: Path, arguments: str, said: str) -> None:

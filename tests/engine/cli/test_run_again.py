@@ -65,6 +65,20 @@ def test_nothing_that_failed_is_no_success_while_other_tasks_have_not_passed(sui
     assert (found.returncode, "but `broken` has not passed; run it without" in found.stderr) == (2, True)
 
 
+@pytest.mark.parametrize("part", [[], ["--task", "a"]])
+def test_nothing_that_failed_is_no_success_after_a_run_with_too_low_a_score(
+    tmp_path: Path, part: list[str]
+) -> None:
+    advisory = "- {type: text, name: advice, required: false, config: {contains: [Bye]}}\n"
+    path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS + advisory)
+    assert engine("run", path, *part, "--fail-under", "0.9").returncode == 1
+    for option in ("--failed", "--errors"):
+        found = engine("run", path, option, *part)
+        assert (found.returncode, "did not pass: the score is 0.50, below 0.9" in found.stderr) == (2, True)
+    assert engine("run", path, *part).returncode == 0
+    assert engine("run", path, "--failed", *part).returncode == 0
+
+
 def test_nothing_that_failed_is_no_success_after_a_run_that_did_not_end(suite: Path) -> None:
     engine("run", suite, "--task", "good")
     (record,) = result_files(suite.parent)

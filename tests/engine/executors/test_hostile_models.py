@@ -87,6 +87,20 @@ def test_what_a_server_sends_without_end_is_refused_in_one_sentence(
     assert peer.sent < 20_000_000
 
 
+@pytest.mark.parametrize("count", ["-100", "NaN", "1e400", "1.5", '"many"', "[]", "1" + "0" * 400])
+@pytest.mark.parametrize("streams", [True, False])
+def test_an_answer_whose_tokens_are_no_count_is_kept(tmp_path: Path, count: str, *, streams: bool) -> None:
+    usage = f'"usage": {{"prompt_tokens": {count}, "completion_tokens": 7}}'
+    choice = '"finish_reason": "stop", "{}": {{"content": "fine"}}'
+    whole = f'{{"choices": [{{{choice.format("delta" if streams else "message")}}}], {usage}}}'
+    sent = [STREAM, f"data: {whole}\n\n".encode()] if streams else [JSON, whole.encode()]
+    with hostile_peer(lambda _: sent) as peer, openai_executor(f"{peer.url}/v1") as executor:
+        response = ask(executor, "Hello", tmp_path)
+    assert (response.output, response.error) == ("fine", None)
+    assert response.usage is not None
+    assert (response.usage.turns, response.usage.output_tokens) == (1, 0)
+
+
 def test_the_bound_holds_for_all_answers_of_a_turn_together(talk: Talk) -> None:
     response = talk("Hello", lambda _: Answer("y" * 4_000, calls=[call("glob")]), workspace_tools=["list"])
     assert (response.error or "").endswith(TOO_MUCH)

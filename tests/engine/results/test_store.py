@@ -230,6 +230,18 @@ def test_what_a_killed_run_took_and_spent_is_told_from_its_journal(tmp_path: Pat
     assert engine("report", store.path).stdout == told.replace("; what was finished is kept", "")
 
 
+@pytest.mark.parametrize("number", [-1, 0, 2**70])
+def test_a_journal_of_a_number_that_no_process_has_is_that_of_a_dead_one(tmp_path: Path, number: int) -> None:
+    store = dead_run(tmp_path, [TaskOutcome("a", "A", "passed", [])], {"a": "A"})
+    first, rest = store.journal_path.read_text("utf-8").split("\n", 1)
+    process = {"pid": number, "started": 0}
+    store.journal_path.write_text(
+        json.dumps({**json.loads(first), "process": process}) + "\n" + rest, "utf-8"
+    )
+    assert recover_journals(tmp_path) == [store.path]
+    assert not store.journal_path.exists()
+
+
 def test_the_finished_trials_of_a_task_that_was_under_way_are_kept(tmp_path: Path) -> None:
     spent = Usage(input_tokens=100, output_tokens=20)
     trials = [replace(judged(score), number=place, usage=spent) for place, score in enumerate((1.0, 0.0), 1)]

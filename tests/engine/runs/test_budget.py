@@ -159,8 +159,11 @@ def test_a_limit_of_dollars_needs_a_price_before_anything_is_spent(
     assert any("`home-made` is not known: only --max-tokens" in (event.message or "") for event in events)
 
 
-def test_an_agent_that_does_not_say_what_it_uses_is_stopped_after_one_call(ran: Ran) -> None:
-    outcome, _, requests = ran(Answer("fine", usage=None), 3, max_tokens=1000)
+@pytest.mark.parametrize("usage", [None, Tokens(-100, 10)])
+def test_an_agent_that_does_not_say_what_it_uses_is_stopped_after_one_call(
+    ran: Ran, usage: Tokens | None
+) -> None:
+    outcome, _, requests = ran(Answer("fine", usage=usage), 3, max_tokens=1000)
     assert len(requests) == 1
     assert outcome.tasks[0].status == "passed"
     assert "does not report what it uses" in outcome.message

@@ -1,12 +1,14 @@
 """Results of unchanged tasks: when they are taken from the cache, and when never."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
 
 from tests.command_line import engine, stderr_of
 from tests.conftest import StartModel
+from tests.engine.executors.agents import adapter
 from tests.engine.executors.talking import write_skill
 from tests.engine.suites import CONFIG, config_with, openai_config, present, replaced, run, task, write_suite
 from tests.scripted_model import Answer, Status, Tokens
@@ -96,6 +98,49 @@ def test_what_decides_an_answer_or_a_verdict_is_in_the_key(tmp_path: Path, what:
     file, old, new, expected = CHANGES[what]
     replaced(tmp_path / file, old, new)
     assert cached(path) == expected
+
+
+@pytest.mark.parametrize(
+    ("part", "script"),
+    [
+        ("grader", "cat >/dev/null; sh checks/v.sh; exit $?"),
+        ("grader", "# reads README.md\ncat >/dev/null\nsh 'checks/v.sh'\n"),
+        ("grader", 'test -f "${PWD}/checks/v.sh" && true' + " # long" * 100),
+        ("hook", "$(sh checks/v.sh)"),
+        ("adapter", ""),
+    ],
+)
+def test_a_script_that_a_program_starts_is_in_the_key(tmp_path: Path, part: str, script: str) -> None:
+    words = ["sh", "-c", script]
+    program = json.dumps({"command": words[0], "args": words[1:]})
+    graders = SAYS + f"- {{type: program, name: runs, config: {program}}}\n" * (part == "grader")
+    path = write(tmp_path, graders=graders)
+    (tmp_path / "README.md").write_text("old", "utf-8")
+    (tmp_path / "checks").mkdir()
+    (tmp_path / "checks" / "v.sh").write_text("echo hello", "utf-8")
+    if part == "hook":
+        replaced(
+            path, "tasks:", f"hooks: {{before_task: [{{command: {json.dumps(shlex.join(words))}}}]}}\ntasks:"
+        )
+    elif part == "adapter":
+        (tmp_path / "agents").mkdir()
+        keys = {"command": ["sh", "../checks/v.sh"], "x-waza": {"output_mode": "text"}}
+        (tmp_path / "agents" / "adapter.json").write_text(json.dumps(adapter(**keys)), "utf-8")
+        replaced(path, "mock", "command, adapter: agents/adapter.json")
+    assert [cached(path), cached(path)] == [[False, False], [True, True]]
+    replaced(tmp_path / "README.md", "old", "new")
+    assert cached(path) == [True, True]
+    replaced(tmp_path / "checks" / "v.sh", "hello", "hello hello")
+    assert cached(path) == [False, False]
+
+
+def test_a_file_that_only_a_long_prompt_names_is_not_in_the_key(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    (tmp_path / "README.md").write_text("old", "utf-8")
+    replaced(tmp_path / "tasks" / "b.yaml", "Say hello", '"Say hello; then\\nread README.md"')
+    cached(path)
+    replaced(tmp_path / "README.md", "old", "new")
+    assert cached(path) == [True, True]
 
 
 @pytest.mark.parametrize("options", [{"trials": 2}, {"model": "other"}, {"graders": ["says"]}])

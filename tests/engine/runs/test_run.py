@@ -21,6 +21,7 @@ from tests.engine.suites import (
     write_suite,
 )
 from tests.patience import ON_A_BUSY_MACHINE
+from waza_engine.commands.preflight import preflight
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.runs.events.stream import RunEvent
@@ -28,6 +29,7 @@ from waza_engine.runs.limits.cancellation import RunCancellation, all_at_once, c
 from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings
+from waza_engine.spec.problems import SuiteFileError
 
 FAILS = "- {type: text, name: fails, config: {contains: [goodbye]}}\n"
 
@@ -210,13 +212,20 @@ def test_a_hook_that_a_signal_ended_is_told_by_its_name(tmp_path: Path) -> None:
     assert "was ended by the signal SIGKILL" in report.outcome.message
 
 
-def test_a_broken_trigger_file_is_an_error_after_the_tasks_ran(tmp_path: Path) -> None:
-    path = write_suite(tmp_path, {"a": task("a")})
-    (tmp_path / "trigger_tests.yaml").write_text("skil: writer\n")
-    report, _ = run(path)
-    assert report.outcome.status == "error"
-    assert "trigger_tests.yaml" in report.outcome.message
-    assert only_task(report).status == "passed"
+@pytest.mark.parametrize(
+    "broken", ["skil: writer\n", "skill: writer\nshould_trigger_prompts: ['']\n", "a: ["]
+)
+def test_a_broken_trigger_file_ends_a_run_before_its_first_hook_and_trial(
+    tmp_path: Path, broken: str
+) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, more=noting_hooks(tmp_path, "before_run"))
+    (tmp_path / "trigger_tests.yaml").write_text(broken)
+    with pytest.raises(SuiteFileError, match=r"trigger_tests\.yaml"):
+        run(path)
+    assert not (tmp_path / "log").exists()
+    assert not preflight(RunSettings(path)).complete
+    # A run of tasks tries no prompts.
+    assert only_task(run(path, tasks=("a",))[0]).status == "passed"
 
 
 def test_the_stream_starts_with_the_run_and_ends_with_its_end(tmp_path: Path) -> None:

@@ -14,10 +14,17 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import openai
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 
 from waza_engine.executors.chat.errors import (
     Endpoint,
@@ -71,12 +78,27 @@ class RequestedCall(BaseModel):
     function: CalledFunction
 
 
-class Spent(BaseModel):
-    """The tokens of one request; cached ones are among those of the prompt."""
+def _or_none(value: object, validated: ValidatorFunctionWrapHandler) -> Any:
+    """Return the value, None for an invalid one."""
+    try:
+        return validated(value)
+    except ValidationError:
+        return None
 
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    prompt_tokens_details: _PromptDetails | None = None
+
+_OrNone = WrapValidator(_or_none)
+_Count: TypeAlias = Annotated[int, Field(ge=0, lt=10**15)]
+
+
+class Spent(BaseModel):
+    """The tokens of one request; cached ones are among those of the prompt.
+
+    A usage with an invalid count, such as ``-1`` or ``NaN``, counts as not reported: the answer is paid for.
+    """
+
+    prompt_tokens: _Count | None = None
+    completion_tokens: _Count | None = None
+    prompt_tokens_details: Annotated[_PromptDetails | None, _OrNone] = None
 
     def counts(self) -> dict[str, int]:
         """Return the tokens by the names of ``Usage``."""
@@ -175,7 +197,7 @@ class Answer:
 
 
 class _PromptDetails(BaseModel):
-    cached_tokens: int | None = None
+    cached_tokens: _Count | None = None
 
 
 class _Spoken(BaseModel):
@@ -194,7 +216,7 @@ class _Choice(BaseModel):
 
 class _Completion(BaseModel):
     choices: Annotated[list[_Choice], Field(max_length=MOST_CALLS)]
-    usage: Spent | None = None
+    usage: Annotated[Spent | None, _OrNone] = None
 
 
 class _CallPiece(BaseModel):
@@ -216,7 +238,7 @@ class _ChoicePiece(BaseModel):
 
 class _Chunk(BaseModel):
     choices: Annotated[list[_ChoicePiece], Field(max_length=MOST_CALLS)] = []
-    usage: Spent | None = None
+    usage: Annotated[Spent | None, _OrNone] = None
 
 
 def _is_same(known: RequestedCall, piece: _CallPiece) -> bool:

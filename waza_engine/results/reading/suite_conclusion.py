@@ -54,6 +54,11 @@ def conclude_recorded(run: RunResult) -> SuiteConclusion:
     return SuiteConclusion("errored" if "error" in statuses else "failed", reasons)
 
 
+def lasting_reasons(run: RunResult) -> list[str]:
+    """Return why a run failed that no part refutes: the total score was too low, the skills added nothing."""
+    return [reason for reason in run.lasting if not reason.startswith(DECIDING) and "prompt" not in reason]
+
+
 def prompt_reasons(prompts: Sequence[PromptResult]) -> Iterator[str]:
     """Yield how many of some trigger prompts were answered wrongly, and how many could not be tried."""
     total = counted(len(prompts), "trigger prompt")
@@ -90,10 +95,7 @@ def _of_parts(newest: RunResult) -> SuiteConclusion:
         *([] if since else missed),
         *(prompt_reasons(prompts) if wrong or untried else ()),
     )
-    # No part refutes that the total score was too low, or that the skills added nothing.
-    lasting = [
-        reason for reason in whole.lasting if not reason.startswith(DECIDING) and "prompt" not in reason
-    ]
+    lasting = lasting_reasons(whole)
     against = (*(reason for reason in reasons if reason), *lasting)
     if (failed and not whole.score_decides) or wrong or lasting:
         return SuiteConclusion("failed", against)

@@ -325,8 +325,10 @@ def write_output(path: Path, content: bytes | Iterable[bytes]) -> None:
 
 def check_no_suite(path: Path) -> None:
     """Raise ``ResultsError`` for a file that a person wrote: no result and no report is YAML."""
-    target = path.resolve()
-    if target.is_file() and (target.suffix.lower() in _YAML_SUFFIXES or is_named_as_evals(target.name)):
+    with clear_errors(path):
+        target = path.resolve()
+        is_file = target.is_file()
+    if is_file and (target.suffix.lower() in _YAML_SUFFIXES or is_named_as_evals(target.name)):
         raise ResultsError(f"{path} is a file of a suite; name another file for results.")
 
 
@@ -404,10 +406,10 @@ def check_writable(path: Path, suite: Path | None = None) -> None:
 
     Raises ``ResultsError``.
     """
-    if suite is not None and path.exists() and path.samefile(suite):
-        raise ResultsError(f"{path} is the suite itself; name another file for its results.")
-    check_no_suite(path)
     with clear_errors(path):
+        if suite is not None and path.exists() and path.samefile(suite):
+            raise ResultsError(f"{path} is the suite itself; name another file for its results.")
+        check_no_suite(path)
         target = path.resolve()
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, "it is a directory; name a file")
@@ -595,7 +597,8 @@ def _is_gone(pid: int) -> bool:
     """Return whether there is no process of this number, or only a zombie."""
     try:
         return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
+    except (psutil.NoSuchProcess, ValueError, OverflowError):
+        # A journal from elsewhere may record a number that no process can have.
         return True
     except psutil.Error:
         return False

@@ -8,6 +8,7 @@ of Go are a clear error: a row has nothing to loop over.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +27,8 @@ _TOKEN = re.compile(
     |(?P<mark>[()|])""",
     re.VERBOSE,
 )
+_MOST_DIGITS = 4
+"""The most digits of a width and of a precision: each costs memory."""
 _VERB = re.compile(r"%(?P<flags>[-+ 0#]*)(?P<width>\d*)(?P<precision>(?:\.\d+)?)(?P<verb>[a-zA-Z%])")
 
 
@@ -142,7 +145,7 @@ def _operand(kind: str, text: str) -> Expression:
     if kind == "text":
         return _constant(unquoted(text))
     if kind == "number":
-        return _constant(float(text) if "." in text else int(text))
+        return _constant(_number(text))
     if kind == "field":
         return _field(text)
     if text in constants:
@@ -150,6 +153,14 @@ def _operand(kind: str, text: str) -> Expression:
     if text in _FUNCTIONS:
         return _command([("word", text)], None)
     raise NotUnderstoodError(text)
+
+
+def _number(text: str) -> int | float:
+    # As in Go, a whole number has 64 bits; Python reads no more than 4,300 digits.
+    number = float(text) if "." in text or len(text) > 20 else int(text)
+    if abs(number) >= 2**63 if "." not in text else math.isinf(number):
+        raise ValueFault("the number is too large; put it into quotes")
+    return number
 
 
 def _constant(value: Value) -> Expression:
@@ -282,6 +293,8 @@ def _printf(scope: Scope, arguments: Sequence[Expression]) -> Value:
         if not waiting:
             raise ValueFault(f"`printf` has no value for `{found[0]}`")
         value = waiting.pop(0)
+        if max(len(found["width"]), len(found["precision"].lstrip("."))) > _MOST_DIGITS:
+            raise ValueFault("a width or precision of `printf` is above 9,999; write a smaller one")
         form = f"%{found['flags']}{found['width']}{found['precision']}"
         if verb in "sv":
             return f"{form}s" % printed_value(value)

@@ -8,10 +8,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from waza_engine.boundary import Boundary, is_foreign, suite_boundary
 from waza_engine.files import from_home, is_named, read_bytes, relative_name
@@ -24,14 +25,13 @@ from waza_engine.results.inputs import (
     is_left_by_programs,
     is_unread,
 )
-from waza_engine.results.json_values import strings_in
 from waza_engine.runs.agent.agent_skills import suite_skills
 from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.agent.trial_workspace import fixture_directory
 from waza_engine.runs.loading.suite_on_disk import Suite
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.triggers import FILE_NAME as TRIGGER_TESTS
-from waza_engine.spec.loading import vally_project_of
+from waza_engine.spec.loading import load_adapter_file, vally_project_of
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.task_globs import GlobError, matches
 from waza_engine.spec.skill_file import SKILL_FILE
@@ -43,6 +43,11 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 200 * 2**20
 _LONGEST_REFERENCE = 400
+_LONGEST_PROGRAM = 64 * 2**10
+_PROGRAM_KEYS = ("command", "args")
+_COMMENTS_AND_FOLDERS = re.compile(r"^[ \t]*#.*|\$(?:\w+|\{\w+\}|\(pwd\))/", re.MULTILINE)
+_WORD_ENDS = re.compile(r"[\s;&|()<>`$\"'{}=,]+")
+_QUOTED_ENDS = re.compile(r"[\"'\n]")
 _SOURCES = {".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".sh", ".rb", ".ps1"}
 
 
@@ -63,10 +68,11 @@ class DecidingFiles:
         with contextlib.suppress(SuiteFileError):
             # Environments there are parts of an eval file of Vally.
             self._of_vally.update(filter(None, [vally_project_of(suite.path)]))
-        self._references: dict[tuple[str, tuple[Path, ...]], tuple[Path, ...]] = {}
+        self._references: dict[tuple[_Written, tuple[Path, ...]], tuple[Path, ...]] = {}
         self._of_suite = tuple(
-            strings_in(suite.spec.model_dump(mode="json", exclude={"tasks", "tasks_from"}))
+            _written_in(suite.spec.model_dump(mode="json", exclude={"tasks", "tasks_from"}))
         )
+        self._of_adapter = tuple(self._named_by_adapter())
 
     def places(self, source: SuiteTask, task: TrialTask) -> set[Path]:
         """Return the files and folders that a task reads."""
@@ -74,11 +80,11 @@ class DecidingFiles:
         fixtures = fixture_directory(spec, suite.directory)
         near = (suite.directory, fixtures, source.path.parent)
         far = tuple(filter(self.within.holds, (Path.cwd(), *suite.directory.parents)))
-        written = [*self._of_suite, *strings_in(spec.model_dump(mode="json"))]
+        written = [*self._of_suite, *_written_in(spec.model_dump(mode="json"))]
         for built in task.graders:
-            written += strings_in(built.entry.model_dump(mode="json"))
-        places = {place for text in dict.fromkeys(written) for place in self._referenced(text, near, far)}
-        places |= self._of_vally
+            written += _written_in(built.entry.model_dump(mode="json"))
+        places = {place for each in dict.fromkeys(written) for place in self._referenced(each, near, far)}
+        places |= self._of_vally.union(self._of_adapter)
         places |= set(self._agent.skills_of(spec).directories)
         places |= {source for built in task.all_graders for source in _foreign_source(built.grader)}
         if fixtures.is_dir() and any(
@@ -93,17 +99,33 @@ class DecidingFiles:
         near = directory, directory / "fixtures"
         far = tuple(filter(self.within.holds, (Path.cwd(), *directory.parents)))
         apart = {"tasks", "tasks_from", "graders", "metrics"}
-        written = strings_in(self._suite.spec.model_dump(mode="json", exclude=apart))
-        return {place for text in dict.fromkeys(written) for place in self._referenced(text, near, far)}
+        written = _written_in(self._suite.spec.model_dump(mode="json", exclude=apart))
+        named = {place for each in dict.fromkeys(written) for place in self._referenced(each, near, far)}
+        return named.union(self._of_adapter)
 
-    def _referenced(self, text: str, near: tuple[Path, ...], far: tuple[Path, ...]) -> tuple[Path, ...]:
-        found = self._references.get((text, near))
+    def _referenced(
+        self, written: _Written, near: tuple[Path, ...], far: tuple[Path, ...]
+    ) -> tuple[Path, ...]:
+        found = self._references.get((written, near))
         if found is None:
             # A person may have named the folder of fixtures.
             within = Boundary.around(*map(Path, self.within.folders), near[1], name=self.within.name)
-            named = _referenced(text, near, far, self._is_there)
-            found = self._references[text, near] = tuple(filter(within.holds, named))
+            named = _referenced(written, near, far, self._is_there)
+            found = self._references[written, near] = tuple(filter(within.holds, named))
         return found
+
+    def _named_by_adapter(self) -> Iterator[Path]:
+        """Yield the files that the command of the agent's adapter names, such as its script."""
+        directory, named = self._suite.directory, self._suite.spec.config.adapter
+        if not named:
+            return
+        path = directory / from_home(named)
+        # The executor reports an adapter that cannot be read.
+        with contextlib.suppress(SuiteFileError):
+            adapter, _ = load_adapter_file(path, within=self.within)
+            for word in adapter.command:
+                found = _referenced(_Written(word, True), (path.parent, directory), (), self._is_there)
+                yield from filter(self.within.holds, found)
 
 
 def files_at(
@@ -177,23 +199,55 @@ def _has_siblings(place: Path) -> bool:
         return False
 
 
+class _Written(NamedTuple):
+    """A string of a suite, and whether it is a program, one of its arguments or a script in one."""
+
+    text: str
+    of_program: bool
+
+
+def _written_in(value: object, *, of_program: bool = False) -> Iterator[_Written]:
+    """Yield the strings in a part of a suite, at any depth; keys are left out."""
+    if isinstance(value, str):
+        yield _Written(value, of_program)
+    elif isinstance(value, Mapping):
+        for key, item in cast("Mapping[object, object]", value).items():
+            # A mapping is the arguments of a tool call.
+            starts = key in _PROGRAM_KEYS and isinstance(item, str | list)
+            yield from _written_in(cast("object", item), of_program=of_program or starts)
+    elif isinstance(value, list | tuple):
+        for item in cast("Iterable[object]", value):
+            yield from _written_in(item, of_program=of_program)
+
+
 def _referenced(
-    text: str, near: Sequence[Path], far: Sequence[Path], is_there: Callable[[Path], bool]
+    written: _Written, near: Sequence[Path], far: Sequence[Path], is_there: Callable[[Path], bool]
 ) -> Iterator[Path]:
     """Yield the files and folders that a string of the suite names, alone or as one word of a command.
 
     A plain word is looked up in the near folders only: most words are not paths.
     """
-    if not text or len(text) > _LONGEST_REFERENCE or "\n" in text or "\0" in text:
-        return
-    for written in sorted({text, *text.split()}):
-        is_path = any(sign in written for sign in "/\\.")
-        for root in () if is_foreign(written) else (*near, *far) if is_path else near:
+    for word in sorted(_words_of(written)):
+        is_path = any(sign in word for sign in "/\\.")
+        for root in () if is_foreign(word) else (*near, *far) if is_path else near:
             with contextlib.suppress(OSError, ValueError):
-                place = root / from_home(written)
+                place = root / from_home(word)
                 if is_there(place):
                     yield place
                     break
+
+
+def _words_of(written: _Written) -> set[str]:
+    """Return the parts of a string that may name a file. A long one is read only if it is of a program."""
+    text = written.text
+    is_short = 0 < len(text) <= _LONGEST_REFERENCE and "\n" not in text and "\0" not in text
+    words = {text, *text.split()} if is_short else set[str]()
+    if written.of_program:
+        script = _COMMENTS_AND_FOLDERS.sub("", text[:_LONGEST_PROGRAM])
+        parts = {*_WORD_ENDS.split(script), *_QUOTED_ENDS.split(script)}
+        # `.` is a command of shells, and no folder.
+        words |= {part for part in parts if len(part) <= _LONGEST_REFERENCE and part.strip("./~")}
+    return words
 
 
 def _foreign_source(grader: object) -> Iterator[Path]:

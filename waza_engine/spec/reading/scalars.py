@@ -78,10 +78,14 @@ def _resolve_plain(text: str) -> Json:
     if text[0] not in NUMERIC:
         return text
     digits = text.replace("_", "") if "_" in text and text[0] != "." else text
+    is_short = len(digits) < 400
     if _INTEGER.match(digits):
-        return int(digits) if len(digits) < 400 else text
+        return int(digits) if is_short else text
     radix = _RADIX.match(digits)
     if radix is not None:
+        if not is_short:
+            # Python prints no number of more than 4,300 digits.
+            return text
         base = radix.lastgroup or "o"
         return int(radix[1] + radix[base], _BASES[base])
     if _FLOAT.match(digits):
