@@ -14,6 +14,7 @@ TWO = graders(
 )
 TAGS = f"{TASK}tags:\n  - a\n  - b c\n"
 MORE = f"{TASK}tags:\n  - a\n  - b\n  - c\n"
+HOOK = f"{EVAL}hooks:\n  before_run:\n    - command: 'grep Accept: /etc'\n      error_on_fail: true\n"
 LONG = TASK.replace("prompt: Go", "prompt: |\n    Go on\n    and end")
 
 
@@ -63,6 +64,20 @@ KINDS: list[tuple[str, str, str, str, DocumentKind]] = [
         "a colon in a text",
         TASK.replace("Go", "Go: on"),
         TASK.replace("Go", "'Go: on'"),
+        "yaml-syntax",
+        "task",
+    ),
+    (
+        "a colon in the first key of an item",
+        HOOK.replace("'", ""),
+        HOOK,
+        "yaml-syntax",
+        "eval",
+    ),
+    (
+        "a colon in a grader's name",
+        TWO.replace("type: text\n    name: a", "name: a: b\n    type: text"),
+        TWO.replace("type: text\n    name: a", "name: 'a: b'\n    type: text"),
         "yaml-syntax",
         "task",
     ),
