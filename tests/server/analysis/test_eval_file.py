@@ -26,6 +26,15 @@ def test_rows_that_are_fine(rows: str) -> None:
     assert problems(f"{ROWS}range: {rows}\n", "eval") == ()
 
 
+def test_tasks_next_to_a_dataset_have_no_effect() -> None:
+    [problem] = problems(f"{ROWS}tasks: [tasks/*.yaml]\n", "eval")
+    assert (problem.code, problem.severity) == ("key-without-effect", "warning")
+    assert (
+        problem.message == "`tasks` has no effect next to `tasks_from`: the tasks are those of the dataset."
+    )
+    assert fixed(f"{ROWS}tasks: [tasks/*.yaml]\n", "key-without-effect", "eval") == ROWS
+
+
 def test_a_grader_may_be_advisory_and_a_task_may_fail_in_some_trials() -> None:
     lenient = EVAL.replace("  trials_per_task: 1\n", "  trials_per_task: 3\n  pass_rate: 0.66\n")
     assert "pass_rate" in lenient
