@@ -1,8 +1,13 @@
 """What an eval file as a whole shows: rows that run backwards, mock servers of one name, its version."""
 
+from pathlib import Path
+from typing import Any, cast
+
 import pytest
 
 from tests.server.analysis.drawing import EVAL, drawn, fixed, problems
+from waza_engine.mcp.servers import agent_servers
+from waza_engine.spec.reading.yaml_reader import parse_yaml
 
 ROWS = EVAL.replace("tasks: [tasks/*.yaml]\n", "tasks_from: rows.csv\n")
 
@@ -90,3 +95,25 @@ def test_a_scenario_in_an_older_version() -> None:
     assert "conflicting-keys: `scenario` needs `schemaVersion" in drawn(
         SCENARIO.replace('"2.0"', '"1.5"'), "eval"
     )
+
+
+@pytest.mark.parametrize(
+    ("block", "code", "place"),
+    [
+        ("{type: stdoi, command: node}", "value-not-allowed", "stdoi"),
+        ("{type: http}", "missing-key", "orders"),
+        ("{command: x, arguments: []}", "unknown-key", "arguments"),
+        ("node", "wrong-type", "orders"),
+        ("{cmd: x, args: [a], env: [A], cwd: ., tools: [a], timeout: 5}", "", ""),
+        ("{url: 'http://127.0.0.1', headers: {a: b}}", "", ""),
+        ("{command: '${PROGRAM}'}", "", ""),
+    ],
+)
+def test_a_server_is_warned_about_as_a_run_does(tmp_path: Path, block: str, code: str, place: str) -> None:
+    text = EVAL.replace("  model: m\n", f"  model: m\n  mcp_servers:\n    orders: {block}\n")
+    found = [each for each in problems(text, "eval") if each.severity == "warning"]
+    marked = [(each.code, text[each.span.start : each.span.end]) for each in found]
+    assert marked == ([(code, place)] if code else [])
+    written = cast("dict[str, Any]", parse_yaml(f"orders: {block}", tmp_path).value)
+    _, warnings = agent_servers(written, tmp_path, {"A": "a", "PROGRAM": "x"})
+    assert [each.partition(";")[0] for each in warnings] == [each.message.partition(";")[0] for each in found]
