@@ -99,7 +99,7 @@ KINDS: list[tuple[str, str, str, str, DocumentKind]] = [
     ),
     ("no comma", f"{TASK}tags: ['a' 'b']\n", f"{TASK}tags: ['a', 'b']\n", "yaml-syntax", "task"),
     ("a key twice", TASK + "name: T\n", TASK, "duplicate-key", "task"),
-    ("two documents", TASK + "---\ntags: [a]\n", TASK + "\ntags: [a]\n", "several-documents", "task"),
+    ("two documents", TASK + "---\ntags: [a]\n", TASK + "tags: [a]\n", "several-documents", "task"),
 ]
 
 
