@@ -106,6 +106,10 @@ HOLDERS = [
 @settings(max_examples=400)
 @given(st.sampled_from(["a: x\n", *HOLDERS[1:]]), TEXT, st.booleans())
 def test_a_written_value_is_read_back(holder: str, value: str, windows: bool) -> None:
+    read_back(holder, value, windows=windows)
+
+
+def read_back(holder: str, value: str, *, windows: bool) -> None:
     text = holder.replace("\n", "\r\n") if windows else holder
     path = (0, "b", "a") if holder.startswith("- ") else ("a", 0) if "[" in holder else ("a",)
     node = value_node(text, *path)
@@ -134,7 +138,7 @@ def test_a_part_written_among_lines_is_read_back(
     path = ("a", 0) if "[" in holder else ("a",)
     old = value_node(holder, *path).value
     value = old[:start] + part + old[start + length :]
-    test_a_written_value_is_read_back.hypothesis.inner_test(holder, value, windows)
+    read_back(holder, value, windows=windows)
 
 
 @pytest.mark.parametrize(
