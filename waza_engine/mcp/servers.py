@@ -59,7 +59,7 @@ def agent_servers(
         servers[name] = server
         if unknown:
             keys = ", ".join(f"`{key}`" for key in unknown)
-            warnings.append(f"{where}: {keys} has no effect; known are {', '.join(_KEYS[_family(server)])}")
+            warnings.append(f"{where}: {keys} has no effect; known are {', '.join(keys_of_server(server))}")
     return servers, warnings
 
 
@@ -68,15 +68,11 @@ def _server(
 ) -> tuple[Server, tuple[str, ...]]:
     if not isinstance(written, Mapping):
         raise _UnusableError("must be a block with `command`, or with `type` and `url`")
-    block = {
-        _OTHER_NAMES.get(key, key): value for key, value in cast("Mapping[str, object]", written).items()
-    }
-    kind = block.get("type") or ("http" if block.get("url") and not block.get("command") else "stdio")
-    if kind not in TYPES:
-        known = ", ".join(f"`{known}`" for known in TYPES)
-        raise _UnusableError(f"has the type `{kind}`; write one of {known}")
-    server: Server = {"type": kind}
-    if kind == "stdio":
+    block = with_usual_keys(cast("Mapping[str, object]", written))
+    if (fault := fault_of_server(block)) is not None:
+        raise _UnusableError(fault[1])
+    server: Server = {"type": _type_of(block)}
+    if server["type"] == "stdio":
         server["command"] = _command(_required(block, "command", variables), suite_directory)
         server["args"] = [
             _expanded(_text(item, "args"), variables) for item in _list(block.get("args"), "args")
@@ -97,11 +93,35 @@ def _server(
         if not isinstance(timeout, int | float) or isinstance(timeout, bool) or timeout <= 0:
             raise _UnusableError("has a `timeout` that is no positive number of milliseconds")
         server["timeout"] = int(timeout)
-    return server, tuple(key for key in block if key not in _KEYS[_family(server)])
+    return server, tuple(key for key in block if key not in keys_of_server(server))
 
 
-def _family(server: Server) -> str:
-    return "stdio" if server["type"] == "stdio" else "http"
+def with_usual_keys(written: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the block of a server without other names of its keys."""
+    return {_OTHER_NAMES.get(key, key): value for key, value in written.items()}
+
+
+def fault_of_server(block: Mapping[str, object]) -> tuple[str, str] | None:
+    """Return a key and a clause about why no environment can use a server, None if one may.
+
+    It needs neither the disk nor the environment, so the editor calls it, too.
+    """
+    kind = _type_of(block)
+    if kind not in TYPES:
+        known = ", ".join(f"`{known}`" for known in TYPES)
+        return "type", f"has the type `{kind}`; write one of {known}"
+    key = "command" if kind == "stdio" else "url"
+    value = block.get(key)
+    return None if isinstance(value, str) and value.strip() else (key, f"needs `{key}`")
+
+
+def keys_of_server(block: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the keys that a server may have."""
+    return _KEYS["stdio" if _type_of(block) == "stdio" else "http"]
+
+
+def _type_of(block: Mapping[str, object]) -> object:
+    return block.get("type") or ("http" if block.get("url") and not block.get("command") else "stdio")
 
 
 def _required(block: Mapping[str, object], key: str, variables: Mapping[str, str]) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, cast
 from annotated_types import Le
 from pydantic import AfterValidator, Field, model_validator
 
-from waza_engine.spec.block import Block, Conflict, Given, misspelt
+from waza_engine.spec.block import Block, Conflict, Discouraged, Given, misspelt
 from waza_engine.spec.command_mocks import (
     COMMAND_MOCKS_EXAMPLE,
     SEQUENCE_NEEDS,
@@ -319,6 +319,7 @@ class EvalFile(Block):
     """An evaluation suite: which skill is tested, how it is run and how the answers are graded."""
 
     at_least_one: ClassVar = {"tasks": Given.LISTED, "tasks_from": Given.WRITTEN}
+    discouraged: ClassVar = (Discouraged(("tasks",), ("tasks_from",), "the tasks are those of the dataset"),)
     recommended: ClassVar = (
         {"key": "name", "severity": "hint", "why": "results and the dashboard show the suite by its name"},
         {

@@ -169,13 +169,17 @@ def _meet(one: Span, other: Span) -> bool:
 def _hidden_by_aliases(document: Document, typos: Sequence[Problem]) -> Iterator[tuple[Span, bool]]:
     """Yield the span of an alias without an anchor, or of the mapping into which it is merged (True).
 
-    Nothing is known about them.
+    Nothing is known about them, nor about a mapping into which something other than a block is merged.
     """
     for fault in typos:
-        if fault.code == "unknown-anchor" and document.tree.root is not None:
-            alias = document.tree.root.at(fault.span.start)
-            is_merged = alias.parent is not None and alias.step == MERGE_KEY
-            yield (alias.parent.span if alias.parent is not None and is_merged else fault.span), is_merged
+        if fault.code in ("unknown-anchor", "yaml-syntax") and document.tree.root is not None:
+            node = document.tree.root.at(fault.span.start)
+            merged = node.parent if isinstance(node.step, int) and node.parent is not None else node
+            is_key = merged.step is None and merged.value == MERGE_KEY
+            if merged.parent is not None and (is_key or merged.step == MERGE_KEY):
+                yield merged.parent.span, True
+            elif fault.code == "unknown-anchor":
+                yield fault.span, False
 
 
 def _is_hidden(problem: Problem, unknown: Sequence[tuple[Span, bool]]) -> bool:

@@ -47,6 +47,7 @@ FILE_RULES: tuple[Rule[FileView], ...] = (
     Rule("rows", eval_file.rows),
     Rule("weights", eval_file.weights),
     Rule("names of metrics", eval_file.metric_names),
+    Rule("MCP servers", eval_file.mcp_servers),
     Rule("trigger prompts", task_file.both_sides),
     Rule("expected contradictions", contradictions.contradictions_of_expected),
     Rule("version", eval_file.newer_version),

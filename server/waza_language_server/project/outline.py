@@ -170,7 +170,7 @@ def pattern_nodes(root: Node) -> Iterator[Node]:
         elif tasks.kind == "scalar" and tasks.value:
             yield tasks
         for item in (item.target for item in tasks.each_item()):
-            if item.kind == "scalar" and item.value:
+            if item.kind == "scalar" and len(item.span):
                 yield item
             elif item.written("task_files") is not None:
                 yield from _scalars(item.get("task_files"))

@@ -239,27 +239,35 @@ def items_added(text: str, holder: Entry, more: Entry) -> Edit | None:
     first, second = holder.value, more.value
     if not (_is_list(first) and _is_list(second)):
         return None
+    inner, comment = text[more.key.span.end : second.span.end], _comment_after(text, second.span.end)
     if first.style == "flow":
         items = [text[item.span.start : item.span.end] for item in second.items]
         if second.style != "flow" and not all(_is_alike_in_brackets(item) for item in items):
             return None
-        inner = text[second.span.start : second.span.end]
-        if any("\n" in item for item in items) or "#" in inner:
+        if any("\n" in item for item in items) or "#" in inner + comment:
+            # Brackets on one line have no place for comments.
             return None
         last = first.items[-1].span.end
         return Edit(Span(last, last), "".join(f", {item}" for item in items))
     column, ending = column_of(text, first.span.start), line_break(text)
     if second.style == "flow":
         items = [text[item.span.start : item.span.end] for item in second.items]
-        if any("\n" in item for item in items):
+        if any("\n" in item for item in items) or ("\n" in inner and "#" in inner):
             return None
         rows = [f"{' ' * column}- {item}" for item in items]
+        rows[-1] += comment
     else:
         start, end = _start_with_comments(text, more), line_end(text, second.span.end)
         by = column - column_of(text, second.span.start)
         rows = [_moved(row, by) for row in text[start:end].splitlines()]
     at = line_end(text, first.span.end)
     return Edit(Span(at, at), "".join(f"{ending}{row}" for row in rows))
+
+
+def _comment_after(text: str, at: int) -> str:
+    """Return the comment at the end of a line with the whitespace before it, "" if something else follows."""
+    rest = text[at : line_end(text, at)].rstrip()
+    return rest if rest.lstrip().startswith("#") else ""
 
 
 def _start_with_comments(text: str, entry: Entry) -> int:

@@ -12,7 +12,7 @@ from dataclasses import field
 
 from waza_engine.frozen import frozen
 from waza_language_server.syntax.nodes import Node
-from waza_language_server.syntax.scalar_writing import write_scalar
+from waza_language_server.syntax.scalar_writing import is_in_flow, is_plain, write_scalar, written_part
 from waza_language_server.text.scalar_decoding import Decoded, decode
 from waza_language_server.text.span import Span
 
@@ -66,5 +66,35 @@ class ScalarMap:
         """Return the source of the entire scalar with another value, to replace ``node.span``.
 
         The style stays if it can represent the value; a string never turns into a number, a boolean or null.
+        Lines and escapes stay if what differs is on one line.
         """
-        return write_scalar(self.source, self.node, new_value)
+        return self._with_difference(new_value) or write_scalar(self.source, self.node, new_value)
+
+    def _with_difference(self, new_value: str) -> str | None:
+        """Return the source with only the differing characters replaced, if that has this value."""
+        whole, style, old = self.node.span, self.node.style, self.value
+        keeps = style == "double" or _has_breaks(self.source[whole.start : whole.end])
+        if not self._decoded.is_exact or self.node.kind != "scalar" or not keeps:
+            return None
+        start = _in_common(old, new_value)
+        same = _in_common(old[start:][::-1], new_value[start:][::-1])
+        part = written_part(new_value[start : len(new_value) - same], style)
+        span = self.source_span(start, len(old) - same)
+        if part is None or span.end > whole.end or _has_breaks(self.source[span.start : span.end]):
+            return None
+        source = self.source[: span.start] + part + self.source[span.end :]
+        written = Span(whole.start, whole.end + len(part) - len(span))
+        is_same = decode(source, written, style, new_value).is_exact
+        if not is_same or (style == "plain" and not is_plain(new_value, flow=is_in_flow(self.node))):
+            return None
+        return source[written.start : written.end]
+
+
+def _has_breaks(text: str) -> bool:
+    return "\n" in text or "\r" in text
+
+
+def _in_common(one: str, other: str) -> int:
+    """Return the number of characters with which both strings begin."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((index for index, (left, right) in pairs if left != right), min(len(one), len(other)))

@@ -59,6 +59,20 @@ def single_quoted(value: str) -> str | None:
     return None if _CONTROL.search(value) else "'" + value.replace("'", "''") + "'"
 
 
+def written_part(value: str, style: str) -> str | None:
+    """Return a part of a scalar as it is written in this style on one line; None if it cannot be."""
+    if style == "double":
+        return double_quoted(value)[1:-1]
+    if _CONTROL.search(value):
+        return None
+    return value.replace("'", "''") if style == "single" else value
+
+
+def is_plain(value: str, *, flow: bool = False) -> bool:
+    """Return whether a string may be written without quotes, on any lines."""
+    return _plain(" ".join(value.split("\n")), flow=flow, typed=False) is not None
+
+
 def _candidates(source: str, node: Node, value: str) -> Iterator[str | None]:
     flow = is_in_flow(node)
     style = node.style if node.kind == "scalar" else "plain"

@@ -47,7 +47,7 @@ class Decoded:
     """A value and, for each of its characters, the source offsets of its start and end.
 
     ``end`` is where the content ends. ``indent`` and ``signs`` describe a block scalar: the column of its
-    content and the indicators after ``|`` or ``>``.
+    content and the indicators after ``|`` or ``>``. ``is_exact`` is false if all characters map to the span.
     """
 
     end: int
@@ -56,6 +56,7 @@ class Decoded:
     ends: list[int] = field(default_factory=list[int])
     indent: int = -1
     signs: str = ""
+    is_exact: bool = True
 
     @property
     def value(self) -> str:
@@ -96,7 +97,7 @@ def decode(source: str, span: Span, style: str, expected: str, *, raw: bool = Fa
 
 def _coarse(span: Span, value: str) -> Decoded:
     size = len(value)
-    return Decoded(span.end, list(value), [span.start] * size, [span.end] * size)
+    return Decoded(span.end, list(value), [span.start] * size, [span.end] * size, is_exact=False)
 
 
 def _quoted(source: str, start: int, end: int, quote: str) -> Decoded:

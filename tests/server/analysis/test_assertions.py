@@ -17,11 +17,15 @@ def grader(assertions: str, extra: str = "") -> str:
         ("        - 'len(outptu) > 1'\n", "        - 'len(output) > 1'\n"),
         ('        - "len(outptu) > 1"\n', '        - "len(output) > 1"\n'),
         ("        - \"'é😋' in outptu\"\n", "        - \"'é😋' in output\"\n"),
-        ("        - \"'\\u00e9\\t' in outptu\"\n", "        - \"'é\\t' in output\"\n"),
+        ("        - \"'\\u00e9\\t' in outptu\"\n", "        - \"'\\u00e9\\t' in output\"\n"),
         ("        - '''a'' in outptu'\n", "        - '''a'' in output'\n"),
         ("        - >-\n          len(outptu) > 1\n", "        - >-\n          len(output) > 1\n"),
         ("        - |\n          len(outptu) > 1\n", "        - |\n          len(output) > 1\n"),
-        ("        - len(\n            outptu) > 1\n", "        - len( output) > 1\n"),
+        ("        - len(\n            outptu) > 1\n", "        - len(\n            output) > 1\n"),
+        (
+            "        - >-\n          len(\n          outptu) > 1\n",
+            "        - >-\n          len(\n          output) > 1\n",
+        ),
         ("        [len(outptu) > 1]\n", "        [len(output) > 1]\n"),
     ],
 )

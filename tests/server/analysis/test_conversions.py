@@ -44,6 +44,10 @@ CASES = {
         "text\n    name: a\n    config:\n      contains:\n        - a\n"
         "        # these\n        - b # and\n        - c\n",
     ),
+    "a list in brackets below another list": (
+        "keyword\n    name: a\n    config:\n      must_contain:\n        - a # 1\n      keywords: [b] # 2\n",
+        "text\n    name: a\n    config:\n      contains:\n        - a # 1\n        - b # 2\n",
+    ),
     "two lists of words in brackets": (
         "keyword\n    name: a\n    config: {must_contain: [a], keywords: ['b, c', d]}\n",
         "text\n    name: a\n    config: {contains: [a, 'b, c', d]}\n",
@@ -75,12 +79,18 @@ def test_an_older_grader_becomes_its_successor(written: str, converted: str) -> 
         "regex\n    name: a\n    config:\n      must_match: [x]\n      skip_if_no_match: true\n",
         "regex\n    name: a\n    config:\n      must_match: [x]\n      should_match: false\n",
         "keyword\n    name: a\n    config:\n      keywords: [a]\n      must_contain: *more\n",
+        "keyword\n    name: a\n    config:\n      keywords: [a]\n      must_contain:\n      # b\n      - b\n",
+        "keyword\n    name: a\n    config:\n      keywords: [a]\n      must_contain:\n        - b # b\n",
+        "keyword\n    name: a\n    config:\n      keywords: [a]\n      must_contain: [b] # b\n",
     ],
     ids=[
         "two of three words",
         "an option without a counterpart",
         "patterns that must match and must not",
         "a list that stands elsewhere",
+        "a comment above an item, next to brackets",
+        "a comment after an item, next to brackets",
+        "a comment after brackets, next to brackets",
     ],
 )
 def test_what_has_no_counterpart_is_not_converted(written: str) -> None:

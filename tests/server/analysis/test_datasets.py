@@ -15,7 +15,7 @@ EVAL = "name: a\nskill: b\nconfig: {trials_per_task: 1, timeout_seconds: 60, exe
 def reported(root: Path, rows: str | None, name: str = "rows.csv") -> list[tuple[str, str]]:
     text = f"{EVAL}tasks_from: {name}\n"
     if rows is not None:
-        put(root, name, rows)
+        put(root, name.partition("\n")[0], rows)
     found = problems_in(root, "eval.yaml", text, "eval")
     return [(text[each.span.start : each.span.end], each.message) for each in found if "dataset" in each.code]
 
@@ -26,12 +26,28 @@ def reported(root: Path, rows: str | None, name: str = "rows.csv") -> list[tuple
         ("id,Prompt\na,x\n", "rename `Prompt` to `prompt`"),
         ("id,prompt\na,\n", "rows.csv, line 2: the cell `prompt` of this row is empty"),
         ("id;frage\na;x\n", "separate the columns with commas, not with `;`"),
+        ("id,prompt\n", "rows.csv has only a header, so no task can be run."),
         (None, "There is no file `rows.csv`"),
     ],
 )
 def test_a_refused_dataset_is_an_error_at_its_name(tmp_path: Path, rows: str | None, said: str) -> None:
     [(place, message)] = reported(tmp_path, rows)
     assert (place, said in message) == ("rows.csv", True), message
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("rows.csv", "id,prompt\na,x\nb,y\n"),
+        ("p.jsonl", '{"id": "a", "input": "x"}\n{"id": "b", "input": "y"}\n'),
+    ],
+)
+def test_a_range_after_the_last_row_is_an_error(tmp_path: Path, name: str, rows: str) -> None:
+    [(place, message)] = reported(tmp_path, rows, f"{name}\nrange: [3, 9]")
+    assert (place, "of 2, so no task can be run" in message) == ("3", True), message
+    with pytest.raises(SuiteFileError, match="`range` starts at"):
+        load_suite(tmp_path / "eval.yaml")
+    assert reported(tmp_path, rows, f"{name}\nrange: [2, 9]") == []
 
 
 def test_a_dataset_with_other_separators_that_are_certain_is_none(tmp_path: Path) -> None:

@@ -1,8 +1,13 @@
 """What an eval file as a whole shows: rows that run backwards, mock servers of one name, its version."""
 
+from pathlib import Path
+from typing import Any, cast
+
 import pytest
 
 from tests.server.analysis.drawing import EVAL, drawn, fixed, problems
+from waza_engine.mcp.servers import agent_servers
+from waza_engine.spec.reading.yaml_reader import parse_yaml
 
 ROWS = EVAL.replace("tasks: [tasks/*.yaml]\n", "tasks_from: rows.csv\n")
 
@@ -24,6 +29,15 @@ range: [10, 2]
 @pytest.mark.parametrize("rows", ["[3, 3]", "[0, 0]"])
 def test_rows_that_are_fine(rows: str) -> None:
     assert problems(f"{ROWS}range: {rows}\n", "eval") == ()
+
+
+def test_tasks_next_to_a_dataset_have_no_effect() -> None:
+    [problem] = problems(f"{ROWS}tasks: [tasks/*.yaml]\n", "eval")
+    assert (problem.code, problem.severity) == ("key-without-effect", "warning")
+    assert (
+        problem.message == "`tasks` has no effect next to `tasks_from`: the tasks are those of the dataset."
+    )
+    assert fixed(f"{ROWS}tasks: [tasks/*.yaml]\n", "key-without-effect", "eval") == ROWS
 
 
 def test_a_grader_may_be_advisory_and_a_task_may_fail_in_some_trials() -> None:
@@ -81,3 +95,25 @@ def test_a_scenario_in_an_older_version() -> None:
     assert "conflicting-keys: `scenario` needs `schemaVersion" in drawn(
         SCENARIO.replace('"2.0"', '"1.5"'), "eval"
     )
+
+
+@pytest.mark.parametrize(
+    ("block", "code", "place"),
+    [
+        ("{type: stdoi, command: node}", "value-not-allowed", "stdoi"),
+        ("{type: http}", "missing-key", "orders"),
+        ("{command: x, arguments: []}", "unknown-key", "arguments"),
+        ("node", "wrong-type", "orders"),
+        ("{cmd: x, args: [a], env: [A], cwd: ., tools: [a], timeout: 5}", "", ""),
+        ("{url: 'http://127.0.0.1', headers: {a: b}}", "", ""),
+        ("{command: '${PROGRAM}'}", "", ""),
+    ],
+)
+def test_a_server_is_warned_about_as_a_run_does(tmp_path: Path, block: str, code: str, place: str) -> None:
+    text = EVAL.replace("  model: m\n", f"  model: m\n  mcp_servers:\n    orders: {block}\n")
+    found = [each for each in problems(text, "eval") if each.severity == "warning"]
+    marked = [(each.code, text[each.span.start : each.span.end]) for each in found]
+    assert marked == ([(code, place)] if code else [])
+    written = cast("dict[str, Any]", parse_yaml(f"orders: {block}", tmp_path).value)
+    _, warnings = agent_servers(written, tmp_path, {"A": "a", "PROGRAM": "x"})
+    assert [each.partition(";")[0] for each in warnings] == [each.message.partition(";")[0] for each in found]

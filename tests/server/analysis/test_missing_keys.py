@@ -86,6 +86,12 @@ def test_a_recommended_key_without_a_value(written: str) -> None:
     assert problem.message == "`name` has no value: reports and the mock agent show the task by its name."
 
 
+@pytest.mark.parametrize(("line", "name"), [("skill: pdf-tools\n", " pdf-tools-eval"), ("", "")])
+def test_the_name_of_a_suite_is_that_of_its_skill_or_left_to_the_author(line: str, name: str) -> None:
+    text = EVAL.replace("name: demo\n", "").replace("skill: demo\n", line)
+    assert f"name:{name}\n" in fixed(text, "recommended-key", "eval")
+
+
 def test_an_empty_text_for_a_recommended_key_is_a_value() -> None:
     assert problems(TASK.replace("name: T", 'name: ""')) == ()
 

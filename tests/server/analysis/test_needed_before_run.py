@@ -108,6 +108,14 @@ def test_the_file_that_an_executor_needs_is_looked_for(suite: Path, executor: st
     assert missing not in reported(suite, "eval.yaml", text)
 
 
+def test_instructions_of_the_suite_are_looked_for_in_the_folders_of_its_tasks(suite: Path) -> None:
+    text = EVAL.replace("  model: m\n", "  model: m\n  instruction_files: [AGENTS.md, app.py]\n")
+    assert reported(suite, "eval.yaml", text) == [("missing-file", "AGENTS.md")]
+    put(suite, "tasks/other.yaml", f"{TASK}context_dir: more\n")
+    put(suite, "more/AGENTS.md", "")
+    assert reported(suite, "eval.yaml", text) == []
+
+
 def test_nothing_is_reported_of_what_a_hook_may_make(suite: Path) -> None:
     put(suite, "eval.yaml", f"{EVAL}hooks:\n  before_run:\n    - command: make fixtures\n")
     assert reported(suite, "tasks/t.yaml", f"{TASK}  files: [gone.py]\n") == []

@@ -14,6 +14,7 @@ TWO = graders(
 )
 TAGS = f"{TASK}tags:\n  - a\n  - b c\n"
 MORE = f"{TASK}tags:\n  - a\n  - b\n  - c\n"
+HOOK = f"{EVAL}hooks:\n  before_run:\n    - command: 'grep Accept: /etc'\n      error_on_fail: true\n"
 LONG = TASK.replace("prompt: Go", "prompt: |\n    Go on\n    and end")
 
 
@@ -67,6 +68,20 @@ KINDS: list[tuple[str, str, str, str, DocumentKind]] = [
         "task",
     ),
     (
+        "a colon in the first key of an item",
+        HOOK.replace("'", ""),
+        HOOK,
+        "yaml-syntax",
+        "eval",
+    ),
+    (
+        "a colon in a grader's name",
+        TWO.replace("type: text\n    name: a", "name: a: b\n    type: text"),
+        TWO.replace("type: text\n    name: a", "name: 'a: b'\n    type: text"),
+        "yaml-syntax",
+        "task",
+    ),
+    (
         "a colon in a text of several lines",
         TASK.replace("Go", "Go to it: now\n    and on"),
         TASK.replace("Go", ">-\n    Go to it: now\n    and on"),
@@ -84,7 +99,7 @@ KINDS: list[tuple[str, str, str, str, DocumentKind]] = [
     ),
     ("no comma", f"{TASK}tags: ['a' 'b']\n", f"{TASK}tags: ['a', 'b']\n", "yaml-syntax", "task"),
     ("a key twice", TASK + "name: T\n", TASK, "duplicate-key", "task"),
-    ("two documents", TASK + "---\ntags: [a]\n", TASK + "\ntags: [a]\n", "several-documents", "task"),
+    ("two documents", TASK + "---\ntags: [a]\n", TASK + "tags: [a]\n", "several-documents", "task"),
 ]
 
 

@@ -55,8 +55,16 @@ def test_misspelt_keys_are_marked_and_repaired() -> None:
 def test_what_is_missing_goes_before_the_closing_dashes() -> None:
     text = GOOD.replace("description: Explains code.\n", "")
     after = fixed(text, "recommended-key", "skill")
-    assert after.startswith("---\nname: explainer\ndescription: ")
+    assert after.startswith("---\nname: explainer\ndescription:\n---\n")
     assert after.endswith(f"\n{BODY}")
+
+
+def test_a_missing_name_is_that_of_the_folder(tmp_path: Path) -> None:
+    text = GOOD.replace("name: explainer\n", "")
+    [problem] = problems_in(tmp_path, "pdf-tools/SKILL.md", text, "skill")
+    assert apply(text, problem.fixes[0].edits).startswith(
+        "---\ndescription: Explains code.\nname: pdf-tools\n---"
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,12 @@
 """A typo that makes several lines unreadable is one problem, and its fix makes them all readable."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.server.analysis.drawing import TASK, fixed, graders, problems
+from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.reading.yaml_reader import parse_yaml
 from waza_language_server.syntax.tried_edits import apply
 
 
@@ -94,3 +98,26 @@ def test_quotes_with_backslashes_lose_them_with_the_fix() -> None:
     [problem] = problems(text)
     [fix] = problem.fixes
     assert (apply(text, fix.edits), fix.preferred) == (TASK.replace("Go", r"'\d: b'"), True)
+
+
+@pytest.mark.parametrize(
+    ("written", "places"),
+    [
+        ("base", ["base"]),
+        ("[*base, base]", ["base"]),
+        ("[*base, 1, [a]]", ["1", "[a]"]),
+        ("*tags", ["*tags"]),
+        ("&base", ["<<"]),
+        ("[*base, *base]", []),
+        ("*bases", []),
+    ],
+)
+def test_what_cannot_be_merged_is_one_error_at_its_place(written: str, places: list[str]) -> None:
+    head = "x-base: &base {type: text, config: {contains: [a]}}\nx-bases: &bases [*base]\nx-tags: &tags [a]\n"
+    text = head + graders(f"  - <<: {written}\n    name: a\n")
+    found = [each for each in problems(text) if each.severity == "error"]
+    assert [text[each.span.start : each.span.end] for each in found] == places
+    assert all("`<<` needs a block" in each.message for each in found)
+    if places:
+        with pytest.raises(SuiteFileError, match="`<<` needs a block"):
+            parse_yaml(text, Path("t.yaml"))

@@ -306,6 +306,15 @@ def test_a_key_in_place_of_the_name_of_its_variable() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("written", "severity"),
+    [("Mock", "error"), ("mcok", "error"), ("openia", "error"), ("claude", "warning")],
+)
+def test_a_misspelt_executor_is_an_error_and_one_of_a_fork_a_warning(written: str, severity: str) -> None:
+    [problem] = problems(EVAL.replace("executor: mock", f"executor: {written}"), "eval")
+    assert (problem.code, problem.severity) == ("value-not-allowed", severity)
+
+
 def test_an_empty_word_is_called_empty() -> None:
     text = f"{TASK}graders:\n  - {{type: code, name: g, config: {{assertions: [x], language: ''}}}}\n"
     assert "`language` cannot be empty; it must be `python` or `javascript`." in drawn(text)

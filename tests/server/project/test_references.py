@@ -57,6 +57,14 @@ def test_several_globs_without_any_task_are_one_error(tmp_path: Path) -> None:
     assert [(problem.severity, len(problem.related)) for problem in found] == [("error", 1)]
 
 
+def test_an_item_with_an_empty_string_matches_no_file(tmp_path: Path) -> None:
+    document, (problem,) = problems(with_task(tmp_path), "skill: x\ntasks: ['']\n")
+    place = document.text[problem.span.start : problem.span.end]
+    assert (problem.severity, place) == ("error", "''")
+    _, (problem,) = problems(tmp_path, "skill: x\ntasks: ['', tasks/*.yaml]\n")
+    assert problem.message == 'There is no file ""; a run leaves this task out.'
+
+
 def test_one_glob_without_files_beside_others_is_a_hint(tmp_path: Path) -> None:
     _, (problem,) = problems(with_task(tmp_path), "skill: x\ntasks:\n  - tasks/*.yaml\n  - more/*.yaml\n")
     assert (problem.code, problem.severity, problem.tag) == ("no-matching-tasks", "hint", "unnecessary")

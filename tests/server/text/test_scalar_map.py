@@ -106,6 +106,10 @@ HOLDERS = [
 @settings(max_examples=400)
 @given(st.sampled_from(["a: x\n", *HOLDERS[1:]]), TEXT, st.booleans())
 def test_a_written_value_is_read_back(holder: str, value: str, windows: bool) -> None:
+    read_back(holder, value, windows=windows)
+
+
+def read_back(holder: str, value: str, *, windows: bool) -> None:
     text = holder.replace("\n", "\r\n") if windows else holder
     path = (0, "b", "a") if holder.startswith("- ") else ("a", 0) if "[" in holder else ("a",)
     node = value_node(text, *path)
@@ -114,6 +118,27 @@ def test_a_written_value_is_read_back(holder: str, value: str, windows: bool) ->
     assert tree.errors == ()
     assert value_node(new, *path).value == value
     assert isinstance(value_node(new, *path).to_python(), str)
+
+
+LINES = [
+    "a: one\n  two three\n\n  four\n",
+    "a: 'one\n  it''s three\n\n  four'\n",
+    'a: "\\u00e9ne\\t\n  two \\\n  three\n\n  four"\n',
+    "a: |\n  one\n    two\n\n  three\n",
+    "a: >-  # why\n  one\n  two\n\n   three\n  four\n",
+    "a: [one\n  two three]\n",
+]
+
+
+@settings(max_examples=400)
+@given(st.sampled_from(LINES), st.integers(0, 20), st.integers(0, 4), TEXT, st.booleans())
+def test_a_part_written_among_lines_is_read_back(
+    holder: str, start: int, length: int, part: str, windows: bool
+) -> None:
+    path = ("a", 0) if "[" in holder else ("a",)
+    old = value_node(holder, *path).value
+    value = old[:start] + part + old[start + length :]
+    read_back(holder, value, windows=windows)
 
 
 @pytest.mark.parametrize(
@@ -131,6 +156,10 @@ def test_a_written_value_is_read_back(holder: str, value: str, windows: bool) ->
         ("a: >\n  x\n", "one\ntwo\n", "a: >\n  one\n\n  two\n"),
         ("a: [x]\n", "p, q", "a: ['p, q']\n"),
         ("a:\n", "x", "a: x\n"),
+        ("a: >-\n  one\n  two\n", "one too", "a: >-\n  one\n  too\n"),
+        ("a: one\n  two\n", "one to", "a: one\n  to\n"),
+        ("a: 'one\n  two'\n", "one t'o", "a: 'one\n  t''o'\n"),
+        ('a: "\\U0001F600\\t(x"\n', "😀\t(x)", 'a: "\\U0001F600\\t(x)"\n'),
     ],
 )
 def test_the_style_of_the_author_is_kept(before: str, value: str, after: str) -> None:

@@ -162,9 +162,10 @@ SUITE_CODES = (
         "Dataset without prompts",
         "error",
         "`tasks_from` names a CSV file whose header has a column `prompt`, with a text in every row, or a "
-        "file with one JSON object a line, each with an `id` of its own and an `input`. Of any other file "
-        "a run stops before it asks the agent anything. Columns are separated by commas; `;`, tabs and `|` "
-        "are recognized where they are certain, but upstream reads commas alone.",
+        "file with one JSON object a line, each with an `id` of its own and an `input`. Of any other file, "
+        "or of a `range` after its last row, a run stops before it asks the agent anything. Columns are "
+        "separated by commas; `;`, tabs and `|` are recognized where they are certain, but upstream reads "
+        "commas alone.",
         EVAL.replace("tasks: [tasks/*.yaml]", "tasks_from: rows.csv"),
         EVAL.replace("tasks: [tasks/*.yaml]", "tasks_from: right.csv"),
         "The dataset is another file, and its author knows which column holds the prompts.",

@@ -76,7 +76,7 @@ SYNTAX_CODES = (
         "error",
         "A run reads only the first document of a file: the tasks after the second `---` never run.",
         _TASK + "---\ntags: [a]\n",
-        _TASK + "\ntags: [a]\n",
+        _TASK + "tags: [a]\n",
     ),
     Code(
         "unknown-anchor",

@@ -9,12 +9,14 @@ from functools import partial
 from waza_engine.checkpoint import checkpoint
 from waza_engine.files import printable
 from waza_engine.later_patterns import compiled_later
+from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_engine.spelling import listed, typo_of
 from waza_engine.vocabulary import METRIC_ALIASES, METRICS
 from waza_language_server.analysis.problem import Problem, suggestion
 from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.schema.catalog import Catalog
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.span import Span
 
@@ -74,6 +76,45 @@ def metric_names(view: FileView) -> Found:
         _, fixes = suggestion(view.tree, node, METRICS, intended) if intended is not None else (None, ())
         message = f"The metric `{printable(node.value)}` is not computed; {advice}"
         yield Problem("unknown-metric", node.span, message, "warning" if fixes else "information", fixes)
+
+
+def mcp_servers(view: FileView) -> Found:
+    """Yield the MCP servers that the agent gets on without, and their keys without effect."""
+    root = view.tree.root if view.kind == "eval" else None
+    servers = root.get("config", "mcp_servers") if root is not None else None
+    for server in servers.target.entries if servers is not None else ():
+        block = server.value.target
+        where = f"`mcp_servers.{printable(server.key.value)}`"
+        if block.kind in ("scalar", "sequence"):
+            message = f"{where} must be a block with `command`, or with `type` and `url`; {_WITHOUT_IT}."
+            yield Problem("wrong-type", server.key.span, message, "warning")
+        elif block.entry(MERGE_KEY) is None and not view.tree.broken(block):
+            yield from _of_server(view.tree, server.key, block, where)
+
+
+_WITHOUT_IT = "the agent gets on without it"
+
+
+def _of_server(tree: Tree, name: Node, block: Node, where: str) -> Found:
+    # Few suites have any.
+    from waza_engine.mcp.servers import TYPES, fault_of_server, keys_of_server, with_usual_keys
+
+    usual = with_usual_keys({each.key.value: each.value.to_python() for each in block.each_entry()})
+    key, clause = fault_of_server(usual) or ("", "")
+    node = block.get("type") if key == "type" else None
+    if node is not None:
+        _, fixes = suggestion(tree, node.target, TYPES)
+        message = f"{where} {printable(clause)}; {_WITHOUT_IT}."
+        yield Problem("value-not-allowed", node.target.span, message, "warning", fixes)
+    elif key:
+        yield Problem("missing-key", name.span, f"{where} {clause}; {_WITHOUT_IT}.", "warning")
+    known = keys_of_server(usual) if not key else ()
+    for entry in block.each_entry() if known else ():
+        written = entry.key.value
+        if not with_usual_keys({written: None}).keys() <= {*known}:
+            message = f"{where}: `{printable(written)}` has no effect; known are {listed(known, 'and')}."
+            _, fixes = suggestion(tree, entry.key, [key for key in known if key not in usual])
+            yield Problem("unknown-key", entry.key.span, message, "warning", fixes)
 
 
 def _written_at(places: Sequence[Node], values: Sequence[float]) -> Edits:

@@ -14,9 +14,11 @@ from waza_language_server.analysis.file_rules.grader_names import free_name
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.misplaced_keys import UnknownKeys
 from waza_language_server.analysis.schema_rules.subject import Subject, capitalized
+from waza_language_server.project.suite_file import scalar_text
 from waza_language_server.schema.shape import Property, Shape
 from waza_language_server.syntax.edits import insert_entry
 from waza_language_server.syntax.nodes import Entry, Node
+from waza_language_server.syntax.scalar_writing import plain_or_quoted
 from waza_language_server.text.edit import Edits, Fix
 
 _SAMPLES = {"string": "TODO", "integer": "1", "number": "1", "boolean": "true", "array": "[]", "object": "{}"}
@@ -108,6 +110,8 @@ def _inserted(subject: Subject, mapping: Node, shape: Shape, known: Property) ->
     key = known.name
     if known.shape.kind == "grader.name":
         value = _free_name(mapping)
+    elif mapping.parent is None and key in _OF_FILE:
+        value = _value_of_file(subject, mapping, key)
     elif subject.is_grader and key == "config" and (example := _example_config(shape)):
         pairs = [f"{name}: {_flow_text(option)}" for name, option in example.items()]
         flow = mapping.style == "flow"
@@ -115,6 +119,18 @@ def _inserted(subject: Subject, mapping: Node, shape: Shape, known: Property) ->
     else:
         value = _sample_text(known.shape, flow=mapping.style == "flow")
     return insert_entry(subject.tree, mapping, key, value, _place(mapping, shape, key))
+
+
+_OF_FILE = frozenset({"description", "id", "name", "skill"})
+"""Keys that describe the file itself, so that an example would describe another one."""
+
+
+def _value_of_file(subject: Subject, root: Node, key: str) -> str:
+    """Return the name of a suite after its skill; nothing for other keys, which the author fills in."""
+    skill = scalar_text(root.get("skill")) if subject.document_kind == "eval" and key == "name" else None
+    if skill is not None:
+        return plain_or_quoted(f"{skill}-eval", flow=root.style == "flow")
+    return '""' if root.style == "flow" else ""
 
 
 def _sample_text(shape: Shape, *, flow: bool) -> str:

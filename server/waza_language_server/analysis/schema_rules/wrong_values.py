@@ -74,7 +74,10 @@ def not_allowed(subject: Subject, node: Node, shape: Shape, allowed: Sequence[ob
     written = f"`{shown}`" if (shown := _shown(node)) else "empty"
     message = f"{subject_of(node)} cannot be {written}; {guess} must be {listed(allowed)}."
     fixes = tuple(_replacements(subject, node, intended, allowed))
-    return Problem("value-not-allowed", subject.value_span(node), message, shape.severity or "error", fixes)
+    # Forks of upstream have other executors, but none with a misspelt name.
+    is_typo = shape.kind == "executor" and any(fix.preferred for fix in fixes)
+    severity = "error" if is_typo else shape.severity or "error"
+    return Problem("value-not-allowed", subject.value_span(node), message, severity, fixes)
 
 
 def out_of_range(subject: Subject, node: Node, shape: Shape, relation: str, limit: object) -> Problem:

@@ -21,7 +21,8 @@ from waza_language_server.project.search_folders import is_plain
 from waza_language_server.project.suite_file import scalar_text
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.catalog import Catalog
-from waza_language_server.syntax.json_lines import parse_json_lines
+from waza_language_server.syntax.json_lines import lines_of, parse_json_lines
+from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 
 if TYPE_CHECKING:
@@ -54,12 +55,30 @@ def datasets(view: SuiteView) -> Found:
         for first in faults[:1]:
             more = f"; {counted(len(faults) - 1, 'more error')} below it" if len(faults) > 1 else ""
             yield Problem(CODE, node.span, f"{printable(written)}, {first.rstrip('.')}{more}.")
+        if not faults:
+            yield from _range_after(root, sum(1 for _ in lines_of(text.value)), "line")
         return
     try:
-        read_table(text.value.removeprefix("\ufeff"))
+        table = read_table(text.value.removeprefix("\ufeff"))
     except TableError as fault:
         message = f"{printable(written)}, line {fault.line}: {fault.message}."
         yield Problem(CODE, node.span, message)
+        return
+    if not table.rows:
+        yield Problem(CODE, node.span, f"{printable(written)} has only a header, so no task can be run.")
+    else:
+        yield from _range_after(root, len(table.rows), "row")
+
+
+def _range_after(root: Node | None, count: int, item: str) -> Found:
+    """Yield a `range` that starts after the last item of a dataset."""
+    node = root.get("range") if root is not None else None
+    match node.target.to_python() if node is not None else None:
+        case [int(first), int(last)] if node is not None and count < first <= last:
+            message = f"`range` starts at {item} {first} of {count}, so no task can be run."
+            yield Problem(CODE, node.target.items[0].span, message)
+        case _:
+            return
 
 
 def _faults_of_prompts(workspace: Workspace, path: Path) -> tuple[str, ...]:

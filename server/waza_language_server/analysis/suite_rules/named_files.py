@@ -59,7 +59,7 @@ _MOST_WITH_FIXES = 20
 
 
 def missing_files(view: SuiteView) -> Found:
-    """Yield the missing files that the executor, the tasks and the graders of a file name."""
+    """Yield the missing files that the settings, the tasks and the graders of a file name."""
     document, files = view.document, _files_around(view)
     path = path_of(document.uri)
     if files is None or path is None:
@@ -68,6 +68,8 @@ def missing_files(view: SuiteView) -> Found:
     for task in task_nodes(document.tree, document.kind):
         checkpoint()
         yield from files.of_task(task, path)
+    if document.kind == "eval":
+        yield from files.of_config(document.tree.root)
     for grader in view.graders.of_types(TYPES_WITH_FILES):
         checkpoint()
         yield from files.of_grader(grader)
@@ -126,6 +128,15 @@ class _Files:
             yield from self._absent(
                 fixture.target, lambda suite: (suite.folder,), None, "beside the eval file"
             )
+
+    def of_config(self, root: Node | None) -> Found:
+        """Yield the instruction files of all tasks that no fixture folder of the suite has."""
+        written = root.get("config", "instruction_files") if root is not None else None
+        places = {suite.path: self._fixtures_of(suite) for suite in self._suites} if written else {}
+        known = {path: folders for path, folders in places.items() if folders is not None}
+        for node in listed_in(written) if len(known) == len(places) else ():
+            if scalar_text(node):
+                yield from self._absent(node, partial(_of_suite, known), "file", _FIXTURES)
 
     def of_grader(self, grader: Node) -> Iterator[Problem]:
         """Yield the files that a grader needs."""

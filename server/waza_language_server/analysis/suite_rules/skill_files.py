@@ -127,9 +127,18 @@ def _keys(view: SuiteView) -> Found:
         first = next(root.each_entry(), None)
         span = first.key.span if first is not None else root.span
         previous = root.entry("name") if key == "description" else None
-        repair = partial(insert_entry, tree, root, key, str(known[key].shape.examples[0]), previous)
+        # An example would describe another skill.
+        value = _folder_name(view) if key == "name" else ""
+        repair = partial(insert_entry, tree, root, key, value, previous)
         message = f"`{key}` is missing: {_NEEDED[key]}."
         yield Problem("recommended-key", span, message, "warning", (Fix(f"Insert `{key}`", repair),))
+
+
+def _folder_name(view: SuiteView) -> str:
+    """Return the name of the skill's folder if a skill may have it, otherwise nothing."""
+    path = path_of(view.document.uri)
+    shape = view.workspace.catalog.document("skill").properties["name"].shape
+    return path.parent.name if path is not None and shape.takes_text(path.parent.name) else ""
 
 
 def _other_folder(view: SuiteView) -> Found:

@@ -407,7 +407,7 @@ def _text_as_block(broken: Broken) -> Iterator[Proposal]:
         if row.column >= least:
             continue
         least = row.column
-        match, end = _PLAIN_TEXT.match(row.written), broken.end_of_block(at, row.column)
+        match, end = _PLAIN_TEXT.match(row.written), broken.end_of_block(at, row.inner)
         below = broken.rows[at + 1 : end]
         if match is None or not below:
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from waza_engine.later_patterns import compiled_later
@@ -12,10 +12,11 @@ from waza_language_server.analysis.problem import Problem, fault_problem
 from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.syntax.aliases import aliased_nodes
 from waza_language_server.syntax.characters import MAX_CHARACTERS
+from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
 
-_MERGED_TEXT = compiled_later(r"(?<=<<:)[ \t]+(?P<value>[^\s*&\[{#!|>][^\r\n]*)")
+_MERGE_KEY = compiled_later(r"<<(?=[ \t]*:)")
 
 
 def syntax(view: FileView) -> Found:
@@ -27,20 +28,29 @@ def syntax(view: FileView) -> Found:
         from waza_language_server.analysis.text_rules.repairs import explained_faults
 
         yield from explained_faults(tree, view.kind, view.catalog)
-    if "<<:" in tree.text:
+    if MERGE_KEY in tree.text:
         yield from _nothing_to_merge(tree)
     if multiplies_itself(tree):
         yield _too_many_aliases(tree)
 
 
 def _nothing_to_merge(tree: Tree) -> Iterator[Problem]:
-    """Yield the texts in place of a block to merge."""
+    """Yield the values of `<<` that are no blocks; an empty one at its key."""
     if tree.root is None:
         return
-    for match in _MERGED_TEXT.finditer(tree.text):
-        node = tree.root.at(match.start("value"))
-        if node.step == MERGE_KEY and node.kind == "scalar" and node.span.start == match.start("value"):
-            yield Problem("yaml-syntax", node.span, sentence(NO_BLOCK_TO_MERGE))
+    for match in _MERGE_KEY.finditer(tree.text):
+        key = tree.root.at(match.start())
+        entry = key.holder if key.step is None and key.value == MERGE_KEY and key.style == "plain" else None
+        for node in _not_mergeable(entry.value) if entry is not None else ():
+            place = node.span if len(node.span) else key.span
+            yield Problem("yaml-syntax", place, sentence(NO_BLOCK_TO_MERGE))
+
+
+def _not_mergeable(value: Node) -> Sequence[Node]:
+    """Return the items of a list that are no blocks, or the value itself if it is an alias or neither."""
+    listed = value.target.items if value.target.kind == "sequence" else (value,)
+    wrong = [node for node in listed if node.target.kind in ("scalar", "sequence")]
+    return (value,) if wrong and value.kind == "alias" else wrong
 
 
 def multiplies_itself(tree: Tree) -> bool:
