@@ -255,7 +255,7 @@ def _content_of_any(
 ) -> list[Check]:
     """Return a check for each pattern over the files of a glob: some match must be there, or none.
 
-    What a link out of the workspace leads to is not read, so nobody knows that it has no match.
+    The target of a link out of the workspace is not read: it may have a match.
     """
     outside = [each for each in matched if leads_outside(workspace, each)]
     files = [each for each in matched if each not in outside and each.is_file()]

@@ -429,7 +429,7 @@ def changed_since(eval_file: Path, commit: str) -> ChangedFiles:
         raise SuiteError(f"`--changed-since`: git knows no commit `{commit}` in {top}.{_fetching(top)}")
     try:
         shared = _shared(found, top)
-        # What `.gitmodules` says of its submodules, it says for a person's `git diff`.
+        # `.gitmodules` may hide changes of submodules.
         whole = ("--no-renames", "--no-ext-diff", "--ignore-submodules=none")
         listed = ("diff", "--name-only", *whole, "-z", shared, "--")
         changed = git(*PLAIN, *listed, at=top, limit_bytes=_MOST_BYTES)
