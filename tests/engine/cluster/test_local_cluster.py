@@ -294,7 +294,9 @@ def test_a_key_of_a_worker_is_in_no_file_and_no_event(
     suite = LedgerSuite(tmp_path, tasks=2)
     suite.slow("t000")
     agent = tmp_path / "agent.py"
-    agent.write_text(agent.read_text().replace('content="fine"', f'content="fine {secret}"'))
+    agent.write_text(
+        agent.read_text().replace('content="fine"', f'content="fine {secret[:6]}" + "{secret[6:]}"')
+    )
     seen: list[str] = []
 
     def look() -> None:
