@@ -271,7 +271,8 @@ _WORDS = {"errored": "in error", "unjudged": "not judged"}
 def standing_of(suite: Path) -> Json | None:
     """Return the verdict of a suite and of its tasks when parts of it were run since its last whole run.
 
-    None for a result file, a suite whose newest run is of all of it, and one that was never run as a whole.
+    Also since a whole run that did not come to its end. None for a result file, a suite whose newest run is
+    of all of it, and one of which only parts were run.
     """
     is_file = suite.suffix in _EVAL_SUFFIXES
     if not is_file and not suite.is_dir():
@@ -282,24 +283,25 @@ def standing_of(suite: Path) -> Json | None:
         # Other suites of the directory, and tasks that the last whole run no longer had, do not count.
         name = name_now(directory, newest.eval_file, newest.eval_name) or Path(newest.eval_file).name
         newest = latest_results(directory, eval_file=name)
-    if newest is None or newest.whole is None or newest.whole.timestamp >= newest.timestamp:
+    whole = None if newest is None else newest.whole or newest.cut
+    if newest is None or whole is None or whole.timestamp >= newest.timestamp:
         return None
     found = conclude_suite(newest)
     return {
         "verdict": found.verdict,
-        "words": _describe_suite(found),
+        "words": _describe_suite(found, was_whole=newest.whole is not None),
         "reasons": list(found.reasons),
-        "whole_run": newest.whole.path.name,
+        "whole_run": whole.path.name,
         "tasks": {task.id: _task(task) for task in newest.tasks.values()},
     }
 
 
-def _describe_suite(found: SuiteConclusion) -> str:
+def _describe_suite(found: SuiteConclusion, *, was_whole: bool) -> str:
     """Return the verdict of a suite in one line: ``the suite failed: 1 of 2 tasks failed``."""
     reasons = "; ".join(found.reasons)
     result = f"is {_WORDS[found.verdict]}" if found.verdict in _WORDS else found.verdict
-    sentence = f"the suite {result}{f': {reasons}' if reasons else ''}"
-    return f"{sentence} (its last whole run and the parts run since)"
+    sources = " (its last whole run and the parts run since)" if was_whole else ""
+    return f"the suite {result}{f': {reasons}' if reasons else ''}{sources}"
 
 
 def _task(task: TaskResult) -> Json:

@@ -162,6 +162,20 @@ def test_a_record_of_one_grader_says_so_in_every_report(tmp_path: Path) -> None:
         assert words in told.read_text("utf-8")
 
 
+def test_a_part_that_passes_after_an_interrupted_run_is_no_verdict_of_the_suite(tmp_path: Path) -> None:
+    path = write_suite(
+        tmp_path, {"one": task("one"), "two": task("two")}, graders=GRADERS.replace("nowhere", "hello")
+    )
+    record = recorded_file(path)
+    document = json.loads(record.read_text("utf-8"))
+    document["metadata"]["engine"] |= {"status": "canceled", "conclusion": None}
+    record.write_text(json.dumps(document | {"tasks": document["tasks"][:1]}), "utf-8")
+    assert standing_of(path) is None
+    run(path, tasks=["one"])
+    standing = standing_of(path) or {}
+    assert standing["words"] == "the suite is not judged: the suite was never run as a whole"
+
+
 def test_a_run_of_all_graders_by_their_names_judges_its_tasks(tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"one": task("one")}, graders=GRADERS.replace("nowhere", "hello"))
     run(path, graders=["a", "b", "nosuch"])
