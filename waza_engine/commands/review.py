@@ -21,7 +21,7 @@ from waza_engine.counting import counted, cut
 from waza_engine.number_formats import format_score
 from waza_engine.results.json_values import Block, block_of, plain
 from waza_engine.results.reading.formats import why_unreadable
-from waza_engine.results.reviews import Review, broken_lines, calibrations, describe_agreement
+from waza_engine.results.reviews import Review, calibrations, describe_agreement
 from waza_engine.runs.loading.suite_on_disk import SuiteError
 from waza_engine.terminal import complain, say, say_json
 
@@ -45,8 +45,6 @@ def review_command(request: ReviewRequest, *, as_json: bool, everything: bool) -
     except SuiteError as error:
         complain(str(error))
         return NOT_DONE
-    for warning in dict.fromkeys(line for path in files for line in broken_lines(path)):
-        complain(f"warning: {warning}")
     documents = {path: document for path in files if (document := reviewed_document(path)) is not None}
     for path in files:
         if path not in documents:

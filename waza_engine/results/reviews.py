@@ -19,6 +19,7 @@ from typing import Any, TypeAlias, cast
 
 from waza_engine.boundary import repository_around, suite_boundary
 from waza_engine.checkpoint import checkpoint
+from waza_engine.counting import counted
 from waza_engine.files import opened_to_append, read_bytes
 from waza_engine.results.codec.run_documents import counted_document
 from waza_engine.results.codec.summary_blocks import counted_run, counted_task
@@ -105,7 +106,7 @@ NONE: Reviews = MappingProxyType({})
 def reviews(results: Path) -> Reviews:
     """Return the reviews that may concern a result file: those of its suite, {} when there are none.
 
-    Lines that cannot be read are skipped with a warning.
+    Lines that cannot be read are skipped, with one warning.
     """
     stamp = reviews_stamp(results)
     if stamp is None:
@@ -117,12 +118,16 @@ def reviews(results: Path) -> Reviews:
 def _reviews_in(file: Path, modified: int, size: int) -> Reviews:
     del modified, size
     found: dict[ReviewKey, Review] = {}
+    broken: list[str] = []
     for number, review, why in _lines(file):
         if review is None:
-            log.warning("%s", _describe_broken(file, number, why))
+            broken.append(f"{file}:{number} is no review: {why}")
         else:
             found[review[0]] = review[1]
         checkpoint()
+    if broken:
+        more = f" (and {counted(len(broken) - 1, 'more line')})" if broken[1:] else ""
+        log.warning("%s%s", broken[0], more)
     return MappingProxyType(found)
 
 
@@ -161,20 +166,6 @@ def add_review(file: Path, key: ReviewKey, review: Review) -> None:
                 line = b"\n" + line
         opened.write(line + b"\n")
         os.fsync(opened.fileno())
-
-
-def broken_lines(results: Path) -> list[str]:
-    """Return a sentence for each unusable line of the review file."""
-    stamp = reviews_stamp(results)
-    if stamp is None:
-        return []
-    return [
-        _describe_broken(stamp[0], number, why) for number, found, why in _lines(stamp[0]) if found is None
-    ]
-
-
-def _describe_broken(file: Path, number: int, why: str) -> str:
-    return f"{file}:{number} is no review: {why}"
 
 
 def _lines(file: Path) -> Iterator[tuple[int, tuple[ReviewKey, Review] | None, str]]:
